@@ -1,0 +1,71 @@
+"""SQL lives here: tables, migrations, and the repository. Callers see dataclasses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from store.engine import SealedError, StoreError, make_engine, migrate
+from store.repository.cases import Cases, RevealCheck
+from store.repository.designs import Designs, NewCase
+from store.repository.imports import ConflictError, ImportBatch, Imports
+from store.repository.labels import Labels
+from store.repository.reports import Reports
+from store.repository.schemas import Schemas
+from store.repository.scores import Scores
+
+
+class Store(Schemas, Imports, Scores, Designs, Cases, Labels, Reports):
+    """An open database. A context manager; get one from `open_store`."""
+
+    @property
+    def url(self) -> str:
+        """The database URL without its password."""
+        return self._engine.url.render_as_string()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back every connection."""
+        self._engine.dispose()
+
+
+def open_store(url: str | Path) -> Store:
+    """Open a database by path or SQLAlchemy URL, creating or migrating it where needed.
+
+    Raises
+    ------
+    StoreError
+        When there is no such folder, the file is no medoid database, or a newer medoid wrote it.
+    """
+    engine = make_engine(url)
+    try:
+        migrate(engine)
+        store = Store(engine)
+        store.ensure_shipped_schemas()
+    except BaseException:
+        engine.dispose()
+        raise
+    return store
+
+
+__all__ = [
+    "ConflictError",
+    "ImportBatch",
+    "NewCase",
+    "RevealCheck",
+    "SealedError",
+    "Store",
+    "StoreError",
+    "open_store",
+]

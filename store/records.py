@@ -1,0 +1,405 @@
+"""What callers of the store see: frozen dataclasses, never rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from scoring.types import AnswerKind, NormalForm, ParseIssue, Step, Trace
+
+RaterKind = Literal["human", "judge", "reference"]
+SealLevel = Literal["open", "judge", "full"]
+LabelState = Literal["labelled", "unsure", "skipped", "unparsed", "open"]
+CaseFilter = Literal["all", "unlabelled", "done", "flagged"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """One page of a keyset query.
+
+    `total` counts the whole filtered list; `cursor` fetches the next page, None at the end.
+    """
+
+    rows: tuple[T, ...]
+    total: int
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewQuestion:
+    """A question as an import file states it."""
+
+    dataset: str
+    external_id: str
+    text: str
+    gold_text: str | None = None
+    gold: NormalForm | None = None
+    answer_kind: AnswerKind = "auto"
+    options: Any = None
+    percent: str = "keep"
+    extra: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewTrace:
+    """A sampled trace as an import file states it, already parsed.
+
+    `source` is what the file held (text, or steps and answer) and decides whether two traces of
+    one key are the same.
+    """
+
+    question: NewQuestion
+    pool: str
+    model: str | None
+    variant: str | None
+    sample: str
+    form: Literal["text", "steps", "faithful-cot"]
+    source: Any
+    trace: Trace
+    strict: bool
+    parser: str
+    extra: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewLabel:
+    """A label as an import file or a judge states it."""
+
+    item: str
+    schema: str
+    rater: str
+    rater_kind: RaterKind
+    state: LabelState
+    category: str | None
+    first_wrong_step: int | None = None
+    flagged: bool = False
+    note: str | None = None
+    rationale: str | None = None
+    raw: str | None = None
+    prompt_version: str | None = None
+    created_at: str | None = None
+    before_reveal: bool | None = None
+    seal: SealLevel = "open"
+    active_seconds: float | None = None
+    extra: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRecord:
+    """A stored trace with its place."""
+
+    id: int
+    key: str
+    sample: str
+    form: str
+    source: Any
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRecord:
+    """A pool of one question, without its traces."""
+
+    id: int
+    dataset: str
+    question_id: str
+    question: str
+    pool: str
+    gold: NormalForm | None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceScoreRecord:
+    """Scores of one trace in its pool; None where undefined."""
+
+    trace_id: int
+    rank: int
+    score: float | None
+    centrality: float | None
+    centrality_share: float | None
+    consensus: float | None
+    node_support: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolScore:
+    """Scores of one pool. `sc_counts` keeps the order in which answers were first seen."""
+
+    pool_id: int
+    input_hash: str
+    n_traces: int
+    n_used: int
+    excluded: Mapping[str, int]
+    sc_answer: NormalForm | None
+    sc_counts: tuple[tuple[NormalForm, int], ...]
+    sc_tied: bool
+    gsc_answer: NormalForm | None
+    medoid_trace_id: int | None
+    disagree: bool
+    sc_correct: bool | None
+    gsc_correct: bool | None
+    grcs: float | None
+    divergence: float | None
+    dispersion: float | None
+    entropy: float | None
+    flags: tuple[str, ...]
+    traces: tuple[TraceScoreRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringRecord:
+    """The parameters under which a set of scores was computed."""
+
+    id: int
+    key: str
+    decomposition: str
+    embedder: str
+    embedder_revision: str
+    parameters: Mapping[str, Any]
+    tool_version: str
+    is_primary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One choice of a schema; `state` says whether it is a category or a state like unsure.
+
+    `takes_first_wrong_step` says whether a first wrong step may stand beside it.
+    """
+
+    key: str
+    name: str
+    state: LabelState = "labelled"
+    takes_first_wrong_step: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRecord:
+    """A label schema: ordered choices, the question asked, the guideline, the seal level."""
+
+    id: int
+    name: str
+    version: int
+    item_kind: str
+    categories: tuple[Category, ...]
+    seal: SealLevel
+    question: str
+    guideline: str
+
+
+@dataclass(frozen=True, slots=True)
+class RaterRecord:
+    """A rater with how many items carry a category of theirs."""
+
+    id: int
+    name: str
+    kind: RaterKind
+    n_labelled: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRecord:
+    """A label as it stands for one rater and item (the latest row that is not open)."""
+
+    id: int
+    item_id: int
+    item: str
+    state: LabelState
+    category: str | None
+    first_wrong_step: int | None
+    flagged: bool
+    note: str | None
+    seal: SealLevel
+    before_reveal: bool | None
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewRow:
+    """One dataset × pool name. Accuracies are shares of the scored questions with gold."""
+
+    dataset: str
+    pool: str
+    n_questions: int
+    n_traces: int
+    n_usable: int
+    n_parsed: int
+    n_strict: int
+    n_unannotated_steps: int
+    n_steps: int
+    n_scored: int
+    n_gold: int
+    sc_correct: int
+    gsc_correct: int
+    n_disagree: int
+    n_cases: int
+    n_cases_done: int
+    n_items: int
+    n_items_done: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """A line of the queue as a sealed rater may see it.
+
+    `position` is the 1-based place in the whole filtered list.
+    """
+
+    case_id: int
+    position: int
+    dataset: str
+    question_id: str
+    question: str
+    pool: str
+    n_items: int
+    n_mine: int
+    flagged: bool
+    revealed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PathView:
+    """One path of a case: everything a sealed rater may see of it."""
+
+    item_id: int
+    item: str
+    trace_id: int
+    steps: tuple[Step, ...]
+    answer_text: str | None
+    answer: NormalForm | None
+    issues: tuple[ParseIssue, ...]
+    form: str
+    source: Any
+    label: LabelRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """A case, sealed: two sides in this rater's own random order.
+
+    `sides` holds the paths of A and of B, equally many or nearly; a case in which every path gives
+    one answer splits them over both sides.
+    """
+
+    case_id: int
+    dataset: str
+    question_id: str
+    question: str
+    answer_kind: str
+    options: Any
+    pool: str
+    seal: SealLevel
+    sides: tuple[tuple[PathView, ...], tuple[PathView, ...]]
+    revealed: bool
+    revealed_elsewhere: bool
+
+    @property
+    def paths(self) -> tuple[PathView, ...]:
+        """All paths in labelling order: first of A, first of B, second of A, …"""
+        a, b = self.sides
+        out: list[PathView] = []
+        for i in range(max(len(a), len(b))):
+            out.extend(side[i] for side in (a, b) if i < len(side))
+        return tuple(out)
+
+    @property
+    def n_left(self) -> int:
+        """Paths this rater has not labelled, called unsure, or skipped."""
+        return sum(p.label is None or p.label.state == "open" for p in self.paths)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A label by someone else on a path, shown only after the reveal."""
+
+    item_id: int
+    rater: str
+    rater_kind: RaterKind
+    state: LabelState
+    category: str | None
+    first_wrong_step: int | None
+    rationale: str | None
+    prompt_version: str | None
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedTrace:
+    """A line of the revealed ranking by GSC score."""
+
+    rank: int
+    trace_id: int
+    sample: str
+    answer: NormalForm | None
+    score: float | None
+    centrality_share: float | None
+    consensus: float | None
+    node_support: tuple[float | None, ...]
+    is_medoid: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RevealedCase:
+    """What the seal hid: gold, votes, medoid, ranking, verdicts, derived faithfulness."""
+
+    case: CaseView
+    gold: NormalForm | None
+    gold_text: str | None
+    stratum: str
+    inclusion_probability: float
+    score: PoolScore
+    scoring: ScoringRecord
+    ranking: tuple[RankedTrace, ...]
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UndoResult:
+    """What an undo or redo did, so that the screen can go there."""
+
+    item_id: int
+    case_id: int | None
+    label: LabelRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPair:
+    """Two raters' categories on one item; None where one has no category."""
+
+    item: str
+    question: str
+    a: str | None
+    b: str | None
+    a_state: LabelState | None = None
+    b_state: LabelState | None = None
+    inclusion_probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSummary:
+    """How a judge's verdicts look by themselves, before any comparison."""
+
+    rater: str
+    n: int
+    counts: Mapping[str, int]
+    self_contradictions: Mapping[str, int]
+    step_out_of_range: int
+    unparsed: int
+
+
+@dataclass(frozen=True, slots=True)
+class FaithfulnessRow:
+    """Question-level faithfulness derived from path labels (DEFINITIONS §1, Audit)."""
+
+    dataset: str
+    question_id: str
+    pool: str
+    disagree: bool
+    sc_faithful: bool | None
+    sc_labelled: int
+    sc_supporters: int
+    gsc_faithful: bool | None
+    extra: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""The repository: one method per question asked of the database."""

@@ -1,0 +1,310 @@
+"""Writing what files hold: questions, traces, labels, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import func
+from sqlmodel import Session, col, select
+
+from store import tables as t
+from store.codec import encode_answer, encode_issues, encode_steps
+from store.columns import content_hash, utc_now
+from store.engine import Base
+from store.keys import path_key, split_path_key
+from store.records import NewLabel, NewQuestion, NewTrace, SchemaRecord
+from store.repository.schemas import schema_record
+
+Outcome = Literal["added", "known", "changed"]
+
+
+class ConflictError(ValueError):
+    """A line contradicts what the database holds; nothing of it was written."""
+
+
+@dataclass
+class _PoolState:
+    id: int
+    samples: dict[str, str]
+
+
+class ImportBatch:
+    """Lines of one import, written in one transaction.
+
+    Each method returns whether the line added something, was known already, or changed a label;
+    it raises `ConflictError`, leaving nothing behind, when the line contradicts the database.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        self._questions: dict[tuple[str, str], t.Question] = {}
+        self._pools: dict[tuple[int, str], _PoolState] = {}
+        self._raters: dict[str, t.Rater] = {}
+        self._schemas: dict[str, SchemaRecord] = {}
+
+    def add_trace(self, new: NewTrace) -> Outcome:
+        """Store a trace with its question and pool."""
+        question = self._question(new.question)
+        pool = self._pool(question, new)
+        digest = content_hash(new.source)
+        known = pool.samples.get(new.sample)
+        if known == digest:
+            return "known"
+        key = path_key(question.dataset, question.external_id, new.pool, new.sample)
+        if known is not None:
+            raise ConflictError(
+                f"{key} is in the database with another text; give this one another sample or pool"
+            )
+        self._s.add(
+            t.Trace(
+                pool_id=pool.id,
+                sample=new.sample,
+                form=new.form,
+                source=new.source,
+                source_hash=digest,
+                steps=encode_steps(new.trace.steps),
+                answer_text=new.trace.answer_text,
+                answer=encode_answer(new.trace.answer),
+                issues=encode_issues(new.trace.issues),
+                n_steps=len(new.trace.steps),
+                n_unannotated=new.trace.unannotated,
+                parsed=new.trace.answer is not None,
+                strict=new.strict,
+                parser=new.parser,
+                extra=dict(new.extra) if new.extra else None,
+            )
+        )
+        pool.samples[new.sample] = digest
+        return "added"
+
+    def _question(self, new: NewQuestion) -> t.Question:
+        key = (new.dataset, new.external_id)
+        row = self._questions.get(key)
+        if row is None:
+            row = self._s.exec(
+                select(t.Question).where(
+                    t.Question.dataset == new.dataset, t.Question.external_id == new.external_id
+                )
+            ).one_or_none()
+        if row is None:
+            row = t.Question(
+                dataset=new.dataset,
+                external_id=new.external_id,
+                text=new.text,
+                gold_text=new.gold_text,
+                gold=encode_answer(new.gold),
+                answer_kind=new.answer_kind,
+                options=new.options,
+                percent=new.percent,
+                extra=dict(new.extra) if new.extra else None,
+            )
+            self._s.add(row)
+            self._s.flush()
+        else:
+            _same_question(row, new)
+            if row.gold_text is None and new.gold_text is not None:
+                row.gold_text, row.gold = new.gold_text, encode_answer(new.gold)
+                self._s.add(row)
+        self._questions[key] = row
+        return row
+
+    def _pool(self, question: t.Question, new: NewTrace) -> _PoolState:
+        key = (_id(question), new.pool)
+        state = self._pools.get(key)
+        if state is not None:
+            return state
+        row = self._s.exec(
+            select(t.Pool).where(t.Pool.question_id == key[0], t.Pool.name == new.pool)
+        ).one_or_none()
+        if row is None:
+            row = t.Pool(question_id=key[0], name=new.pool, model=new.model, variant=new.variant)
+            self._s.add(row)
+            self._s.flush()
+        samples = self._s.exec(
+            select(t.Trace.sample, t.Trace.source_hash).where(t.Trace.pool_id == row.id)
+        ).all()
+        self._pools[key] = state = _PoolState(_id(row), dict(samples))
+        return state
+
+    def add_label(self, new: NewLabel) -> Outcome:
+        """Append a label or verdict; an identical one is known already.
+
+        A different label by the same rater on the same item supersedes the earlier one.
+        """
+        item = self._item(new.item)
+        rater = self._rater(new)
+        schema = self._schema(new)
+        digest = content_hash(_label_content(new))
+        if self._s.exec(
+            select(t.Label.id).where(
+                t.Label.content_hash == digest,
+                t.Label.item_id == item.id,
+                t.Label.rater_id == rater.id,
+            )
+        ).first():
+            return "known"
+        before = self._s.exec(
+            select(func.max(col(t.Label.id))).where(
+                t.Label.item_id == item.id,
+                t.Label.rater_id == rater.id,
+                t.Label.schema_id == schema.id,
+            )
+        ).one()
+        label = t.Label(
+            item_id=_id(item),
+            schema_id=schema.id,
+            rater_id=_id(rater),
+            act="import",
+            state=new.state,
+            category=new.category,
+            first_wrong_step=new.first_wrong_step,
+            flagged=new.flagged,
+            note=new.note,
+            active_seconds=new.active_seconds,
+            seal=new.seal,
+            before_reveal=new.before_reveal,
+            supersedes=before,
+            content_hash=digest,
+            created_at=new.created_at or utc_now(),
+        )
+        self._s.add(label)
+        self._s.flush()
+        if any(v is not None for v in (new.rationale, new.raw, new.prompt_version)) or new.extra:
+            self._s.add(
+                t.VerdictDetail(
+                    label_id=_id(label),
+                    rationale=new.rationale,
+                    raw=new.raw,
+                    prompt_version=new.prompt_version,
+                    flags=self._verdict_flags(new, item),
+                    extra=dict(new.extra) if new.extra else None,
+                )
+            )
+        return "added" if before is None else "changed"
+
+    def _verdict_flags(self, new: NewLabel, item: t.Item) -> list[str]:
+        flags = []
+        if new.state == "labelled":
+            if new.category == "faithful" and new.first_wrong_step is not None:
+                flags.append("faithful_with_wrong_step")
+            if new.category == "spurious" and new.first_wrong_step is None:
+                flags.append("spurious_without_step")
+        if new.first_wrong_step is not None:
+            n_steps = self._s.exec(select(t.Trace.n_steps).where(t.Trace.id == item.trace_id)).one()
+            if not 0 <= new.first_wrong_step < n_steps:
+                flags.append("step_out_of_range")
+        return flags
+
+    def _item(self, key: str) -> t.Item:
+        row = self._s.exec(select(t.Item).where(t.Item.key == key)).one_or_none()
+        return row or make_path_item(self._s, key)
+
+    def _rater(self, new: NewLabel) -> t.Rater:
+        row = self._raters.get(new.rater)
+        if row is None:
+            row = self._s.exec(select(t.Rater).where(t.Rater.name == new.rater)).one_or_none()
+        if row is None:
+            row = t.Rater(name=new.rater, kind=new.rater_kind)
+            self._s.add(row)
+            self._s.flush()
+        if row.kind != new.rater_kind:
+            raise ConflictError(
+                f"rater {new.rater!r} is a {row.kind} in the database, not a {new.rater_kind}"
+            )
+        self._raters[new.rater] = row
+        return row
+
+    def _schema(self, new: NewLabel) -> SchemaRecord:
+        schema = self._schemas.get(new.schema)
+        if schema is None:
+            row = self._s.exec(
+                select(t.LabelSchema)
+                .where(t.LabelSchema.name == new.schema)
+                .order_by(col(t.LabelSchema.version).desc())
+            ).first()
+            if row is None:
+                raise ConflictError(f"no schema {new.schema!r} in the database")
+            schema = self._schemas[new.schema] = schema_record(row)
+        names = [c.name for c in schema.categories if c.state == "labelled"]
+        if new.state == "labelled" and new.category not in names:
+            raise ConflictError(
+                f"category {new.category!r} is not in schema {schema.name} "
+                f"version {schema.version}: {', '.join(names)}"
+            )
+        return schema
+
+
+def _label_content(new: NewLabel) -> dict[str, Any]:
+    return {
+        "item": new.item,
+        "schema": new.schema,
+        "rater": new.rater,
+        "state": new.state,
+        "category": new.category,
+        "first_wrong_step": new.first_wrong_step,
+        "flagged": new.flagged,
+        "note": new.note,
+        "rationale": new.rationale,
+        "raw": new.raw,
+        "prompt_version": new.prompt_version,
+        "created_at": new.created_at,
+        "before_reveal": new.before_reveal,
+    }
+
+
+def _same_question(row: t.Question, new: NewQuestion) -> None:
+    name = f"question {new.dataset}/{new.external_id}"
+    if row.text != new.text:
+        raise ConflictError(f"{name} is in the database with another wording: {row.text[:80]!r}")
+    both_gold = new.gold_text is not None and row.gold_text is not None
+    if both_gold and row.gold != encode_answer(new.gold):
+        raise ConflictError(
+            f"{name} has the gold answer {row.gold_text!r} in the database, not {new.gold_text!r}"
+        )
+    if new.options is not None and row.options is not None and row.options != new.options:
+        raise ConflictError(f"{name} has other options in the database")
+
+
+def make_path_item(session: Session, key: str) -> t.Item:
+    """Create the item of a stored trace; refuse a key that names none."""
+    try:
+        dataset, external_id, pool, sample = split_path_key(key)
+    except ValueError as error:
+        raise ConflictError(str(error)) from error
+    found = session.exec(
+        select(t.Trace.id, t.Question.id)
+        .join(t.Pool, col(t.Pool.id) == col(t.Trace.pool_id))
+        .join(t.Question, col(t.Question.id) == col(t.Pool.question_id))
+        .where(
+            t.Question.dataset == dataset,
+            t.Question.external_id == external_id,
+            t.Pool.name == pool,
+            t.Trace.sample == sample,
+        )
+    ).one_or_none()
+    if found is None:
+        raise ConflictError(f"{key} names no trace in the database: import its traces first")
+    row = t.Item(key=key, kind="path", trace_id=found[0], question_id=found[1] or 0)
+    session.add(row)
+    session.flush()
+    return row
+
+
+def _id(row: Any) -> int:
+    value: int | None = row.id
+    if value is None:
+        raise RuntimeError(f"{type(row).__name__} has no id before it is flushed")
+    return value
+
+
+class Imports(Base):
+    """Import side of the store."""
+
+    @contextmanager
+    def importing(self) -> Iterator[ImportBatch]:
+        """Open one transaction for many lines: all of it is kept, or nothing on an exception."""
+        with self._write() as session:
+            yield ImportBatch(session)
