@@ -8,7 +8,7 @@ from typing import Self
 
 from store.engine import SealedError, StoreError, make_engine, migrate
 from store.repository.cases import Cases, RevealCheck
-from store.repository.designs import Designs, NewCase
+from store.repository.designs import CasesMade, Designs, NewCase
 from store.repository.imports import ConflictError, ImportBatch, Imports
 from store.repository.labels import Labels
 from store.repository.reports import Reports
@@ -60,6 +60,7 @@ def open_store(url: str | Path) -> Store:
 
 
 __all__ = [
+    "CasesMade",
     "ConflictError",
     "ImportBatch",
     "NewCase",

@@ -176,6 +176,7 @@ class CaseItem(SQLModel, table=True):
     __tablename__: ClassVar[Any] = "case_item"
     case_id: int = Field(foreign_key="audit_case.id", primary_key=True)
     item_id: int = Field(foreign_key="item.id", primary_key=True, index=True)
+    position: int
     inclusion_probability: float
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlmodel import Session, select
+from sqlalchemy import delete
+from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.columns import content_hash
@@ -25,56 +26,109 @@ class NewCase:
     items: tuple[tuple[str, float], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CasesMade:
+    """What `make_cases` did.
+
+    `n_kept` cases of an earlier design stay because a human labelled in them; `n_same` stood
+    already; `n_withdrawn` unlabelled ones left the queue.
+    """
+
+    n_new: int
+    n_new_items: int
+    n_same: int
+    n_kept: int
+    n_withdrawn: int
+
+
 class Designs(Base):
     """Sampling designs: which paths were chosen, with which probabilities."""
 
     def make_cases(
         self, scoring_id: int, parameters: Mapping[str, Any], cases: Iterable[NewCase]
-    ) -> tuple[int, int]:
-        """Create cases and their path items; return how many cases and items are new.
+    ) -> CasesMade:
+        """Make the queue hold these cases.
 
-        A case or item that exists stays as it is, so labels never lose their place.
+        A case in which anybody but a judge has labelled keeps its paths and probabilities, so a
+        label never loses its place; other cases of an earlier design are replaced or withdrawn.
         """
         key = content_hash({"scoring": scoring_id, **parameters})
-        n_cases = n_items = 0
+        new_cases = {c.pool_id: c for c in cases}
+        n_new = n_items = n_same = n_kept = n_withdrawn = 0
         with self._write() as s:
-            design = s.exec(select(t.Design).where(t.Design.key == key)).one_or_none()
-            if design is None:
-                design = t.Design(key=key, scoring_id=scoring_id, parameters=dict(parameters))
-                s.add(design)
-                s.flush()
-            for new in cases:
-                case = s.exec(
-                    select(t.AuditCase).where(t.AuditCase.pool_id == new.pool_id)
-                ).one_or_none()
-                if case is None:
-                    case = t.AuditCase(
-                        pool_id=new.pool_id,
-                        design_id=design.id or 0,
-                        stratum=new.stratum,
-                        inclusion_probability=new.inclusion_probability,
-                        random_key=digest(
-                            str(parameters.get("seed", 0)), new.items[0][0].rsplit("/", 1)[0]
-                        )[:16],
-                    )
-                    s.add(case)
-                    s.flush()
-                    n_cases += 1
-                n_items += _add_items(s, case, new)
-        return n_cases, n_items
+            design_id = _design(s, key, scoring_id, parameters)
+            labelled = _labelled_cases(s)
+            for case in s.exec(select(t.AuditCase)).all():
+                new = new_cases.get(case.pool_id)
+                if case.id in labelled:
+                    n_kept += 1
+                elif new is not None and _stored(s, case) == new:
+                    n_same += 1
+                else:
+                    s.execute(delete(t.CaseItem).where(col(t.CaseItem.case_id) == case.id))
+                    s.execute(delete(t.AuditCase).where(col(t.AuditCase.id) == case.id))
+                    n_withdrawn += new is None
+                    continue
+                new_cases.pop(case.pool_id, None)
+            for new in new_cases.values():
+                n_items += _add_case(s, design_id, int(parameters.get("seed", 0)), new)
+                n_new += 1
+        return CasesMade(n_new, n_items, n_same, n_kept, n_withdrawn)
 
 
-def _add_items(s: Session, case: t.AuditCase, new: NewCase) -> int:
-    added = 0
-    for key, probability in new.items:
+def _design(s: Session, key: str, scoring_id: int, parameters: Mapping[str, Any]) -> int:
+    design = s.exec(select(t.Design).where(t.Design.key == key)).one_or_none()
+    if design is None:
+        design = t.Design(key=key, scoring_id=scoring_id, parameters=dict(parameters))
+        s.add(design)
+        s.flush()
+    return design.id or 0
+
+
+def _labelled_cases(s: Session) -> set[int]:
+    return set(
+        s.exec(
+            select(t.CaseItem.case_id)
+            .join(t.Label, col(t.Label.item_id) == col(t.CaseItem.item_id))
+            .join(t.Rater, col(t.Rater.id) == col(t.Label.rater_id))
+            .where(t.Rater.kind != "judge")
+            .distinct()
+        )
+    )
+
+
+def _stored(s: Session, case: t.AuditCase) -> NewCase:
+    items = s.exec(
+        select(t.Item.key, t.CaseItem.inclusion_probability)
+        .join(t.CaseItem, col(t.CaseItem.item_id) == col(t.Item.id))
+        .where(t.CaseItem.case_id == case.id)
+        .order_by(col(t.CaseItem.position))
+    ).all()
+    return NewCase(
+        case.pool_id, case.stratum, case.inclusion_probability, tuple((k, p) for k, p in items)
+    )
+
+
+def _add_case(s: Session, design_id: int, seed: int, new: NewCase) -> int:
+    case = t.AuditCase(
+        pool_id=new.pool_id,
+        design_id=design_id,
+        stratum=new.stratum,
+        inclusion_probability=new.inclusion_probability,
+        random_key=digest(str(seed), new.items[0][0].rsplit("/", 1)[0])[:16],
+    )
+    s.add(case)
+    s.flush()
+    for position, (key, probability) in enumerate(new.items):
         item = s.exec(select(t.Item).where(t.Item.key == key)).one_or_none()
         item = item or make_path_item(s, key)
-        if s.get(t.CaseItem, (case.id, item.id)) is None:
-            s.add(
-                t.CaseItem(
-                    case_id=case.id or 0, item_id=item.id or 0, inclusion_probability=probability
-                )
+        s.add(
+            t.CaseItem(
+                case_id=case.id or 0,
+                item_id=item.id or 0,
+                position=position,
+                inclusion_probability=probability,
             )
-            added += 1
+        )
     s.flush()
-    return added
+    return len(new.items)

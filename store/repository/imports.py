@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sqlalchemy import func
 from sqlmodel import Session, col, select
 
+from scoring.parsing import normalize_answer
 from store import tables as t
 from store.codec import encode_answer, encode_issues, encode_steps
 from store.columns import content_hash, utc_now
@@ -80,7 +81,33 @@ class ImportBatch:
         pool.samples[new.sample] = digest
         return "added"
 
-    def _question(self, new: NewQuestion) -> t.Question:
+    def settled_question(self, new: NewQuestion, *, kind_stated: bool) -> NewQuestion:
+        """Return the question under the answer kind, options and percent rule it already has.
+
+        Every trace of a question is read under the same rules, whichever line came first.
+        """
+        row = self._known_question(new)
+        if row is None:
+            return new
+        name = f"question {new.dataset}/{new.external_id}"
+        if kind_stated and new.answer_kind != row.answer_kind:
+            raise ConflictError(
+                f"{name} has answer kind {row.answer_kind} in the database, not {new.answer_kind}"
+            )
+        if new.options is not None and row.options != new.options:
+            raise ConflictError(f"{name} has other options in the database")
+        kind: Any = row.answer_kind
+        gold = new.gold
+        if new.gold_text is not None:
+            gold = normalize_answer(
+                new.gold_text,
+                kind,
+                options=row.options,
+                percent=row.percent,  # type: ignore[arg-type]  # one of the two rules
+            )
+        return replace(new, answer_kind=kind, options=row.options, percent=row.percent, gold=gold)
+
+    def _known_question(self, new: NewQuestion) -> t.Question | None:
         key = (new.dataset, new.external_id)
         row = self._questions.get(key)
         if row is None:
@@ -89,6 +116,12 @@ class ImportBatch:
                     t.Question.dataset == new.dataset, t.Question.external_id == new.external_id
                 )
             ).one_or_none()
+            if row is not None:
+                self._questions[key] = row
+        return row
+
+    def _question(self, new: NewQuestion) -> t.Question:
+        row = self._known_question(new)
         if row is None:
             row = t.Question(
                 dataset=new.dataset,
@@ -108,7 +141,7 @@ class ImportBatch:
             if row.gold_text is None and new.gold_text is not None:
                 row.gold_text, row.gold = new.gold_text, encode_answer(new.gold)
                 self._s.add(row)
-        self._questions[key] = row
+        self._questions[new.dataset, new.external_id] = row
         return row
 
     def _pool(self, question: t.Question, new: NewTrace) -> _PoolState:
@@ -172,14 +205,15 @@ class ImportBatch:
         )
         self._s.add(label)
         self._s.flush()
-        if any(v is not None for v in (new.rationale, new.raw, new.prompt_version)) or new.extra:
+        flags = self._verdict_flags(new, item)
+        if any((new.rationale, new.raw, new.prompt_version, new.extra, flags)):
             self._s.add(
                 t.VerdictDetail(
                     label_id=_id(label),
                     rationale=new.rationale,
                     raw=new.raw,
                     prompt_version=new.prompt_version,
-                    flags=self._verdict_flags(new, item),
+                    flags=flags,
                     extra=dict(new.extra) if new.extra else None,
                 )
             )
@@ -187,7 +221,7 @@ class ImportBatch:
 
     def _verdict_flags(self, new: NewLabel, item: t.Item) -> list[str]:
         flags = []
-        if new.state == "labelled":
+        if new.state == "labelled" and new.rater_kind == "judge":
             if new.category == "faithful" and new.first_wrong_step is not None:
                 flags.append("faithful_with_wrong_step")
             if new.category == "spurious" and new.first_wrong_step is None:
@@ -264,8 +298,6 @@ def _same_question(row: t.Question, new: NewQuestion) -> None:
         raise ConflictError(
             f"{name} has the gold answer {row.gold_text!r} in the database, not {new.gold_text!r}"
         )
-    if new.options is not None and row.options is not None and row.options != new.options:
-        raise ConflictError(f"{name} has other options in the database")
 
 
 def make_path_item(session: Session, key: str) -> t.Item:

@@ -279,6 +279,7 @@ def upgrade() -> None:
         "case_item",
         sa.Column("case_id", sa.Integer(), nullable=False),
         sa.Column("item_id", sa.Integer(), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("inclusion_probability", sa.Float(), nullable=False),
         sa.ForeignKeyConstraint(
             ["case_id"],

@@ -1,0 +1,209 @@
+"""The import stage: files of traces and labels into the database, line by line."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pipeline.progress import OnProgress, Progress, silent
+from store import ConflictError, ImportBatch, Store
+from store.exchange.labels import is_label_line, label
+from store.exchange.lines import LineError, Rejected, read_lines, shown
+from store.exchange.traces import (
+    RawTrace,
+    faithful_cot,
+    is_faithful_cot_line,
+    is_trace_line,
+    native_trace,
+)
+from store.records import NewLabel, NewTrace
+
+COMMIT_EVERY = 2000
+
+
+class NothingUsableError(ValueError):
+    """No line of any file could be used, or a file could not be read."""
+
+
+@dataclass
+class ImportSummary:
+    """What an import did. Rates are over the traces that were added.
+
+    `n_strict` traces follow the requested format to the letter, `n_usable` have steps, `n_parsed`
+    an answer that could be read, `n_voting` both; `issues` counts traces by what the parser noted.
+    """
+
+    traces: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    rejected: list[Rejected] = field(default_factory=list)
+    n_strict: int = 0
+    n_usable: int = 0
+    n_parsed: int = 0
+    n_voting: int = 0
+    n_steps: int = 0
+    n_unannotated_steps: int = 0
+    issues: Counter[str] = field(default_factory=Counter)
+    parse_seconds: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def n_good(self) -> int:
+        """Lines that were used or known already."""
+        return sum(self.traces.values()) + sum(self.labels.values())
+
+    def note_trace(self, new: NewTrace) -> None:
+        """Count what the parser made of an added trace."""
+        trace = new.trace
+        parsed = trace.answer is not None
+        self.n_strict += new.strict
+        self.n_usable += trace.usable
+        self.n_parsed += parsed
+        self.n_voting += trace.usable and parsed
+        self.n_steps += len(trace.steps)
+        self.n_unannotated_steps += trace.unannotated
+        self.issues.update({i.code for i in trace.issues})
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        return {
+            "traces": dict(self.traces),
+            "labels": dict(self.labels),
+            "rejected": [
+                {"file": r.file, "line": r.line, "message": r.message} for r in self.rejected
+            ],
+            "strict": self.n_strict,
+            "usable": self.n_usable,
+            "parsed": self.n_parsed,
+            "voting": self.n_voting,
+            "steps": self.n_steps,
+            "unannotated_steps": self.n_unannotated_steps,
+            "issues": dict(self.issues.most_common()),
+            "parse_seconds": self.parse_seconds,
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    file: str
+    line: int
+    value: RawTrace | NewLabel | LineError
+
+
+def import_files(
+    store: Store,
+    files: Iterable[Path],
+    *,
+    dataset: str | None = None,
+    pool: str | None = None,
+    strict: bool = False,
+    on_progress: OnProgress = silent,
+) -> ImportSummary:
+    """Import files; traces first, then labels, whatever the order of the files.
+
+    Parameters
+    ----------
+    dataset, pool
+        Names for files that do not say (Faithful-COT); the file's stem otherwise.
+    strict
+        All or nothing: with any rejected line, nothing is kept.
+
+    Raises
+    ------
+    NothingUsableError
+        When a file cannot be read, or no line of any file could be used.
+    """
+    start = time.perf_counter()
+    summary = ImportSummary()
+    entries = list(_entries(files, dataset, pool))
+    ordered = sorted(entries, key=lambda e: isinstance(e.value, NewLabel))
+    chunk = len(ordered) or 1 if strict else COMMIT_EVERY
+    try:
+        for first in range(0, len(ordered), chunk):
+            with store.importing() as batch:
+                for entry in ordered[first : first + chunk]:
+                    _import_one(batch, entry, summary)
+                if strict and summary.rejected:
+                    raise _RollBackError
+            on_progress(
+                Progress("import", min(first + chunk, len(ordered)), len(ordered), "records")
+            )
+    except _RollBackError:
+        summary.traces.clear()
+        summary.labels.clear()
+    summary.rejected.sort(key=lambda r: (r.file, r.line))
+    summary.seconds = time.perf_counter() - start
+    if not entries:
+        raise NothingUsableError("the files hold no lines")
+    if not summary.n_good and not strict:
+        first_error = summary.rejected[0] if summary.rejected else ""
+        raise NothingUsableError(
+            f"none of {len(entries)} lines could be used; the first: {first_error}"
+        )
+    return summary
+
+
+class _RollBackError(Exception):
+    pass
+
+
+def _entries(files: Iterable[Path], dataset: str | None, pool: str | None) -> Iterator[_Entry]:
+    for path in files:
+        try:
+            for number, row in read_lines(path):
+                for value in _values(row, path.stem, dataset, pool):
+                    yield _Entry(str(path), number, value)
+        except OSError as error:
+            raise NothingUsableError(f"{path}: {error.strerror or error}") from error
+
+
+def _values(
+    row: dict[str, Any] | LineError, stem: str, dataset: str | None, pool: str | None
+) -> Iterator[RawTrace | NewLabel | LineError]:
+    try:
+        if isinstance(row, LineError):
+            yield row
+        elif is_label_line(row):
+            yield label(row)
+        elif is_faithful_cot_line(row):
+            yield from faithful_cot(row, dataset or stem, pool or stem)
+        elif is_trace_line(row):
+            yield native_trace(row, pool or stem)
+        else:
+            yield LineError(_unknown(row))
+    except LineError as error:
+        yield error
+
+
+def _unknown(row: Mapping[str, Any]) -> str:
+    return (
+        f"an object with the fields {shown(sorted(row), 100)}; a trace (dataset, question_id, "
+        "question, sample, and text or steps), a label (item, schema, rater, category) or a "
+        "Faithful-COT question (id, question, cots) is right"
+    )
+
+
+def _import_one(batch: ImportBatch, entry: _Entry, summary: ImportSummary) -> None:
+    try:
+        if isinstance(entry.value, LineError):
+            raise entry.value
+        if isinstance(entry.value, NewLabel):
+            summary.labels[batch.add_label(entry.value)] += 1
+            return
+        begin = time.perf_counter()
+        raw = entry.value
+        new = raw.parsed(batch.settled_question(raw.question, kind_stated=raw.kind_stated))
+        summary.parse_seconds += time.perf_counter() - begin
+        outcome = batch.add_trace(new)
+        summary.traces[outcome] += 1
+        if outcome == "added":
+            summary.note_trace(new)
+    except (LineError, ConflictError) as error:
+        summary.rejected.append(Rejected(entry.file, entry.line, str(error)))
+
+
+__all__ = ["ImportSummary", "NothingUsableError", "import_files"]
