@@ -9,7 +9,8 @@ from typing import Self
 from store.engine import SealedError, StoreError, make_engine, migrate
 from store.repository.cases import Cases, RevealCheck
 from store.repository.designs import CasesMade, Designs, NewCase
-from store.repository.imports import ConflictError, ImportBatch, Imports
+from store.repository.imports import ImportBatch, Imports
+from store.repository.items import ConflictError
 from store.repository.labels import Labels
 from store.repository.reports import Reports
 from store.repository.schemas import Schemas

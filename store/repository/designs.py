@@ -13,7 +13,7 @@ from store import tables as t
 from store.columns import content_hash
 from store.engine import Base
 from store.repository.cases import digest
-from store.repository.imports import make_path_item
+from store.repository.items import PathItems
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,9 @@ class Designs(Base):
                     n_withdrawn += new is None
                     continue
                 new_cases.pop(case.pool_id, None)
+            items = PathItems(s)
             for new in new_cases.values():
-                n_items += _add_case(s, design_id, int(parameters.get("seed", 0)), new)
+                n_items += _add_case(s, items, design_id, int(parameters.get("seed", 0)), new)
                 n_new += 1
         return CasesMade(n_new, n_items, n_same, n_kept, n_withdrawn)
 
@@ -109,7 +110,7 @@ def _stored(s: Session, case: t.AuditCase) -> NewCase:
     )
 
 
-def _add_case(s: Session, design_id: int, seed: int, new: NewCase) -> int:
+def _add_case(s: Session, items: PathItems, design_id: int, seed: int, new: NewCase) -> int:
     case = t.AuditCase(
         pool_id=new.pool_id,
         design_id=design_id,
@@ -120,12 +121,10 @@ def _add_case(s: Session, design_id: int, seed: int, new: NewCase) -> int:
     s.add(case)
     s.flush()
     for position, (key, probability) in enumerate(new.items):
-        item = s.exec(select(t.Item).where(t.Item.key == key)).one_or_none()
-        item = item or make_path_item(s, key)
         s.add(
             t.CaseItem(
                 case_id=case.id or 0,
-                item_id=item.id or 0,
+                item_id=items.find(key).id,
                 position=position,
                 inclusion_probability=probability,
             )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from scoring.parsing import normalize_answer
@@ -15,21 +14,26 @@ from store import tables as t
 from store.codec import encode_answer, encode_issues, encode_steps
 from store.columns import content_hash, utc_now
 from store.engine import Base
-from store.keys import path_key, split_path_key
+from store.keys import path_key
 from store.records import NewLabel, NewQuestion, NewTrace, SchemaRecord
+from store.repository.items import ConflictError, PathItems
 from store.repository.schemas import schema_record
 
 Outcome = Literal["added", "known", "changed"]
-
-
-class ConflictError(ValueError):
-    """A line contradicts what the database holds; nothing of it was written."""
 
 
 @dataclass
 class _PoolState:
     id: int
     samples: dict[str, str]
+
+
+@dataclass
+class _RaterLabels:
+    """A rater's newest row per (item, schema), and the hashes of what was imported."""
+
+    latest: dict[tuple[int, int], int] = field(default_factory=dict)
+    hashes: set[tuple[int, str]] = field(default_factory=set)
 
 
 class ImportBatch:
@@ -45,6 +49,8 @@ class ImportBatch:
         self._pools: dict[tuple[int, str], _PoolState] = {}
         self._raters: dict[str, t.Rater] = {}
         self._schemas: dict[str, SchemaRecord] = {}
+        self._rater_labels: dict[int, _RaterLabels] = {}
+        self._items = PathItems(session)
 
     def add_trace(self, new: NewTrace) -> Outcome:
         """Store a trace with its question and pool."""
@@ -79,6 +85,7 @@ class ImportBatch:
             )
         )
         pool.samples[new.sample] = digest
+        self._items.forget()
         return "added"
 
     def settled_question(self, new: NewQuestion, *, kind_stated: bool) -> NewQuestion:
@@ -103,7 +110,7 @@ class ImportBatch:
                 new.gold_text,
                 kind,
                 options=row.options,
-                percent=row.percent,  # type: ignore[arg-type]  # one of the two rules
+                percent=row.percent,
             )
         return replace(new, answer_kind=kind, options=row.options, percent=row.percent, gold=gold)
 
@@ -167,27 +174,16 @@ class ImportBatch:
 
         A different label by the same rater on the same item supersedes the earlier one.
         """
-        item = self._item(new.item)
+        item = self._items.find(new.item)
         rater = self._rater(new)
         schema = self._schema(new)
+        mine = self._labels_of(_id(rater))
         digest = content_hash(_label_content(new))
-        if self._s.exec(
-            select(t.Label.id).where(
-                t.Label.content_hash == digest,
-                t.Label.item_id == item.id,
-                t.Label.rater_id == rater.id,
-            )
-        ).first():
+        if (item.id, digest) in mine.hashes:
             return "known"
-        before = self._s.exec(
-            select(func.max(col(t.Label.id))).where(
-                t.Label.item_id == item.id,
-                t.Label.rater_id == rater.id,
-                t.Label.schema_id == schema.id,
-            )
-        ).one()
+        before = mine.latest.get((item.id, schema.id))
         label = t.Label(
-            item_id=_id(item),
+            item_id=item.id,
             schema_id=schema.id,
             rater_id=_id(rater),
             act="import",
@@ -205,7 +201,9 @@ class ImportBatch:
         )
         self._s.add(label)
         self._s.flush()
-        flags = self._verdict_flags(new, item)
+        mine.latest[item.id, schema.id] = _id(label)
+        mine.hashes.add((item.id, digest))
+        flags = verdict_flags(new, item.n_steps)
         if any((new.rationale, new.raw, new.prompt_version, new.extra, flags)):
             self._s.add(
                 t.VerdictDetail(
@@ -219,22 +217,19 @@ class ImportBatch:
             )
         return "added" if before is None else "changed"
 
-    def _verdict_flags(self, new: NewLabel, item: t.Item) -> list[str]:
-        flags = []
-        if new.state == "labelled" and new.rater_kind == "judge":
-            if new.category == "faithful" and new.first_wrong_step is not None:
-                flags.append("faithful_with_wrong_step")
-            if new.category == "spurious" and new.first_wrong_step is None:
-                flags.append("spurious_without_step")
-        if new.first_wrong_step is not None:
-            n_steps = self._s.exec(select(t.Trace.n_steps).where(t.Trace.id == item.trace_id)).one()
-            if not 0 <= new.first_wrong_step < n_steps:
-                flags.append("step_out_of_range")
-        return flags
-
-    def _item(self, key: str) -> t.Item:
-        row = self._s.exec(select(t.Item).where(t.Item.key == key)).one_or_none()
-        return row or make_path_item(self._s, key)
+    def _labels_of(self, rater_id: int) -> _RaterLabels:
+        if rater_id not in self._rater_labels:
+            known = _RaterLabels()
+            for label_id, item_id, schema_id, digest in self._s.exec(
+                select(t.Label.id, t.Label.item_id, t.Label.schema_id, t.Label.content_hash)
+                .where(t.Label.rater_id == rater_id)
+                .order_by(col(t.Label.id))
+            ):
+                known.latest[item_id, schema_id] = label_id or 0
+                if digest is not None:
+                    known.hashes.add((item_id, digest))
+            self._rater_labels[rater_id] = known
+        return self._rater_labels[rater_id]
 
     def _rater(self, new: NewLabel) -> t.Rater:
         row = self._raters.get(new.rater)
@@ -300,29 +295,17 @@ def _same_question(row: t.Question, new: NewQuestion) -> None:
         )
 
 
-def make_path_item(session: Session, key: str) -> t.Item:
-    """Create the item of a stored trace; refuse a key that names none."""
-    try:
-        dataset, external_id, pool, sample = split_path_key(key)
-    except ValueError as error:
-        raise ConflictError(str(error)) from error
-    found = session.exec(
-        select(t.Trace.id, t.Question.id)
-        .join(t.Pool, col(t.Pool.id) == col(t.Trace.pool_id))
-        .join(t.Question, col(t.Question.id) == col(t.Pool.question_id))
-        .where(
-            t.Question.dataset == dataset,
-            t.Question.external_id == external_id,
-            t.Pool.name == pool,
-            t.Trace.sample == sample,
-        )
-    ).one_or_none()
-    if found is None:
-        raise ConflictError(f"{key} names no trace in the database: import its traces first")
-    row = t.Item(key=key, kind="path", trace_id=found[0], question_id=found[1] or 0)
-    session.add(row)
-    session.flush()
-    return row
+def verdict_flags(new: NewLabel, n_steps: int) -> list[str]:
+    """Return what is odd about a label: a judge against itself, a step that does not exist."""
+    flags = []
+    if new.state == "labelled" and new.rater_kind == "judge":
+        if new.category == "faithful" and new.first_wrong_step is not None:
+            flags.append("faithful_with_wrong_step")
+        if new.category == "spurious" and new.first_wrong_step is None:
+            flags.append("spurious_without_step")
+    if new.first_wrong_step is not None and not 0 <= new.first_wrong_step < n_steps:
+        flags.append("step_out_of_range")
+    return flags
 
 
 def _id(row: Any) -> int:
