@@ -1,0 +1,236 @@
+"""`medoid import`, `embed` and `score`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tui.commands.common import (
+    OK,
+    PARTLY,
+    JsonOption,
+    SubDbOption,
+    chosen_db,
+    database,
+    percent,
+    print_json,
+    progress_printer,
+    say,
+    usage_errors,
+)
+
+
+def import_(
+    context: typer.Context,
+    files: Annotated[list[Path], typer.Argument(help="Trace, label or Faithful-COT JSONL files.")],
+    db: SubDbOption = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="Dataset of files that do not name one; the file's stem if not given."),
+    ] = None,
+    pool: Annotated[
+        str | None,
+        typer.Option(help="Pool of traces that name neither pool nor model; else the stem."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="All or nothing: keep no line when one is rejected.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read traces and labels. Lines known already are passed over; rejected ones are listed.
+
+    Exit code 0: every line used or known; 1: some rejected; 2: nothing usable.
+    """
+    from pipeline.importing import import_files
+    from pipeline.version import TOOL_VERSION
+    from store.columns import utc_now
+
+    started = utc_now()
+    for path in files:
+        with usage_errors(), path.open("rb"):
+            pass
+    with usage_errors(), database(chosen_db(context, db)) as store:
+        summary = import_files(
+            store,
+            files,
+            dataset=dataset,
+            pool=pool,
+            strict=strict,
+            on_progress=progress_printer(),
+        )
+        counts = {k: v for k, v in summary.as_json().items() if k != "rejected"}
+        store.record_run(
+            "import",
+            {"files": [p.name for p in files], "dataset": dataset, "pool": pool, "strict": strict},
+            TOOL_VERSION,
+            started,
+            {**counts, "rejected": len(summary.rejected)},
+        )
+    if as_json:
+        print_json(summary.as_json())
+    else:
+        _print_import(summary, strict)
+    raise typer.Exit(PARTLY if summary.rejected else OK)
+
+
+def _print_import(summary: Any, strict: bool) -> None:
+    added = summary.traces["added"]
+    if summary.traces:
+        say(f"traces   {added} added, {summary.traces['known']} known already")
+    if added:
+        say(
+            f"         {percent(summary.n_strict, added)} follow the format to the letter, "
+            f"{percent(summary.n_usable, added)} have steps, "
+            f"{percent(summary.n_parsed, added)} an answer, "
+            f"{percent(summary.n_voting, added)} both"
+        )
+        say(
+            f"         {summary.n_steps} steps, "
+            f"{percent(summary.n_unannotated_steps, summary.n_steps)} without an annotation"
+        )
+        for code, n in summary.issues.most_common():
+            say(f"         {code:<28}{n:>7}  {percent(n, added)} of traces")
+    if summary.labels:
+        say("labels   " + ", ".join(f"{n} {outcome}" for outcome, n in summary.labels.items()))
+    if summary.rejected:
+        kept = "nothing was kept (--strict)" if strict else "the others are kept"
+        say(f"rejected {len(summary.rejected)}; {kept}:", err=True)
+        for rejected in summary.rejected:
+            say(f"  {rejected}", err=True)
+
+
+def embed(
+    context: typer.Context,
+    db: SubDbOption = None,
+    embedder: Annotated[str, typer.Option(help="Which embedder.")] = "minilm",
+    as_json: JsonOption = False,
+) -> None:
+    """Embed every distinct step text that has no vector yet."""
+    from dataclasses import asdict
+
+    from pipeline.embedding import embed as run
+    from pipeline.version import TOOL_VERSION
+    from store.columns import utc_now
+
+    started = utc_now()
+    with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
+        summary = run(store, embedder, on_progress=progress_printer())
+        store.record_run("embed", {"embedder": embedder}, TOOL_VERSION, started, asdict(summary))
+    if as_json:
+        print_json(asdict(summary))
+        return
+    _print_embedding(summary)
+
+
+def _print_embedding(e: Any) -> None:
+    say(
+        f"embedded {e.n_embedded} texts ({e.n_known} known); {e.n_facts} facts are "
+        f"{e.n_distinct} distinct texts; {e.embedder} {e.revision[:19]}…"
+    )
+    if e.n_embedded:
+        say(f"         {e.encode_seconds:.1f} s, and {e.load_seconds:.1f} s to load the model")
+    if e.n_truncated:
+        say(
+            f"         {e.n_truncated} texts are longer than the model reads: only their start counts"
+        )
+
+
+def score(
+    context: typer.Context,
+    db: SubDbOption = None,
+    embedder: Annotated[str, typer.Option(help="Which embedder.")] = "minilm",
+    beta: Annotated[float, typer.Option(help="Weight of terminal similarity, 0 to 1.")] = 0.4,
+    gamma: Annotated[float, typer.Option(help="Sharpness of structural similarity.")] = 5.0,
+    alpha: Annotated[float, typer.Option(help="Weight of centrality in GSC, 0 to 1.")] = 0.8,
+    tau: Annotated[float, typer.Option(help="Cosine from which a node supports another.")] = 0.9,
+    edge_embedding: Annotated[str, typer.Option(help="concat or mean.")] = "concat",
+    primary: Annotated[
+        bool, typer.Option("--primary", help="Make this the scoring whose medoids make cases.")
+    ] = False,
+    k: Annotated[int, typer.Option(help="Paths per answer of a disagreement case.")] = 3,
+    agreements: Annotated[
+        float, typer.Option(help="Share of agreement cases to sample, 0 to 1.")
+    ] = 0.25,
+    seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
+    make_items: Annotated[
+        bool, typer.Option("--items/--no-items", help="Make the audit's cases afterwards.")
+    ] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Embed what is missing, score every pool, and make the audit's cases."""
+    from dataclasses import asdict
+
+    from pipeline.sampling import Design
+    from pipeline.sampling import make_items as make
+    from pipeline.scoring import ScoreParameters
+    from pipeline.scoring import score as run
+    from pipeline.version import TOOL_VERSION
+    from store.columns import utc_now
+
+    started = utc_now()
+    with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
+        if edge_embedding not in ("concat", "mean"):
+            raise ValueError(f"--edge-embedding is {edge_embedding!r}; concat or mean is right")
+        parameters = ScoreParameters(
+            beta=beta,
+            gamma=gamma,
+            alpha=alpha,
+            tau=tau,
+            edge_embedding="concat" if edge_embedding == "concat" else "mean",
+        )
+        design = Design(k=k, agreements=agreements, seed=seed)
+        summary = run(
+            store,
+            embedder=embedder,
+            parameters=parameters,
+            primary=True if primary else None,
+            on_progress=progress_printer(),
+        )
+        made = make(store, design) if make_items and summary.scoring.is_primary else None
+        result = {
+            "score": asdict(summary),
+            "items": None if made is None else asdict(made),
+            "design": asdict(design),
+        }
+        store.record_run("score", asdict(parameters), TOOL_VERSION, started, result)
+    if as_json:
+        print_json(result)
+        return
+    _print_embedding(summary.embedding)
+    say(
+        f"scored   {summary.n_scored} questions ({summary.n_known} known) in "
+        f"{summary.seconds:.1f} s; {summary.n_used} of {summary.n_traces} traces vote"
+        + _reasons(summary.excluded)
+    )
+    if summary.n_unusable:
+        say(f"         {summary.n_unusable} questions have no trace that votes: not scored")
+    say(f"         SC and GSC disagree on {summary.n_disagree} of {summary.n_pools} questions")
+    if made is None:
+        reason = "not the primary scoring" if not summary.scoring.is_primary else "--no-items"
+        say(f"items    none made ({reason})")
+    else:
+        print_items(made)
+
+
+def _reasons(excluded: Mapping[str, int]) -> str:
+    if not excluded:
+        return ""
+    return " (left out: " + ", ".join(f"{n} {why}" for why, n in excluded.items()) + ")"
+
+
+def print_items(made: Any) -> None:
+    """Print what making items did."""
+    cases = made.cases
+    say(
+        f"cases    {cases.n_new} new with {cases.n_new_items} paths, {cases.n_same} as before, "
+        f"{cases.n_kept} kept because they hold labels, {cases.n_withdrawn} withdrawn"
+    )
+    say(
+        f"         {made.n_disagreements} disagreements, all taken; "
+        f"{made.n_agreements_drawn} of {made.n_agreements} agreements drawn"
+    )
+    for stratum in made.strata_never_sampled:
+        say(f"         stratum never sampled: {stratum}; labels say nothing about it")

@@ -1,0 +1,211 @@
+"""Reports as plain text and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pipeline.agreement import PairReport
+from pipeline.report import ProjectReport
+from scoring.agreement import ConfusionTable, Kappa, PairAgreement
+from store.records import JudgeSummary
+from tui.commands.common import percent, say
+
+CONTRADICTIONS = {
+    "faithful_with_wrong_step": "faithful with a wrong step",
+    "spurious_without_step": "spurious without one",
+}
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number for a reader, a dash when undefined."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def interval(ci: tuple[float, float] | None, digits: int = 3) -> str:
+    """Return an interval for a reader, a dash when there is none."""
+    return "–" if ci is None else f"{ci[0]:.{digits}f} to {ci[1]:.{digits}f}"
+
+
+def print_table(table: ConfusionTable, raters: tuple[str, str]) -> None:
+    """Print a confusion table: rows the first rater, columns the second."""
+    names = [str(c) for c in table.categories]
+    counts = [[int(x) for x in row] for row in table.table]
+    wide = max([len(n) for n in names] + [4])
+    widths = [max(len(n), 6) for n in names]
+    say(f"rows {raters[0]}, columns {raters[1]}")
+    say("  " + " " * wide + "".join(f"  {n:>{w}}" for n, w in zip(names, widths, strict=True)))
+    for name, row in zip(names, counts, strict=True):
+        cells = "".join(f"  {x:>{w}}" for x, w in zip(row, widths, strict=True))
+        say(f"  {name:<{wide}}{cells}")
+
+
+def print_kappa(kappa: Kappa, weights: str | None = None) -> None:
+    """Print kappa with its errors and interval, or why it is undefined."""
+    name = "Cohen's κ" if weights is None else f"Cohen's κ ({weights} weights)"
+    if kappa.value is None:
+        say(f"{name} undefined: {kappa.why_undefined}")
+        return
+    say(
+        f"{name} {number(kappa.value)}   SE {number(kappa.se)}   "
+        f"{100 * kappa.level:.0f} % interval {interval(kappa.ci)}"
+    )
+    if kappa.ci is None:
+        say("  no interval: the standard error of such a table is 0, which would claim certainty")
+    test = "" if kappa.z is None else f"   z {kappa.z:.2f} (SE under κ = 0: {number(kappa.se0)})"
+    say(
+        f"  1 = full agreement, 0 = as by chance   observed {number(kappa.observed)}   "
+        f"by chance {number(kappa.expected)}{test}"
+    )
+
+
+def print_rated_pair(pair: PairAgreement, weights: str | None) -> None:
+    """Print one pair of a plain ratings table."""
+    a, b = pair.raters
+    say(f"{a} against {b}: n {pair.kappa.n}, dropped {pair.kappa.dropped} (one has no label)")
+    print_table(pair.table, pair.raters)
+    print_kappa(pair.kappa, weights)
+    _print_beside(pair.ac1, pair.summary)
+
+
+def _print_beside(ac1: Any, summary: Any) -> None:
+    line = f"  AC1 {number(ac1.value)}   PABAK {number(summary.pabak)}"
+    if summary.prevalence_index is not None:
+        line += (
+            f"   prevalence index {number(summary.prevalence_index, 2)}"
+            f"   bias index {number(summary.bias_index, 2)}"
+        )
+    say(line)
+
+
+def print_pair(report: PairReport) -> None:
+    """Print one pair of raters of a project."""
+    (a, b), (kind_a, kind_b) = report.raters, report.kinds
+    say(
+        f"{kind_a} {a} against {kind_b} {b}, schema {report.schema}: "
+        f"n {report.kappa.n} items of {report.n_questions} questions, "
+        f"dropped {report.kappa.dropped}"
+    )
+    for name, states in report.states.items():
+        if states:
+            say(f"  {name}: " + ", ".join(f"{n} {state}" for state, n in states.items()))
+    for name, origins in report.origins.items():
+        parts = [f"{n} {k.replace('_', '-')}" for k, n in origins.items() if n]
+        if parts:
+            left_out = " (post-reveal ones are left out)" if origins.get("post_reveal") else ""
+            say(f"  labels of {name}: {', '.join(parts)}{left_out}")
+    print_table(report.table, report.raters)
+    print_kappa(report.kappa)
+    boot = report.clustered
+    if report.kappa.value is not None:
+        if boot.ci is None:
+            say(f"  no interval over questions: {boot.why_no_interval}")
+        else:
+            drawn = f"{boot.replicates} replicates over {boot.clusters} questions"
+            lost = f", {boot.undefined} undefined" if boot.undefined else ""
+            say(f"  clustered by question: {interval(boot.ci)} ({drawn}{lost})")
+        _print_beside(report.ac1, report.summary)
+    for judge in report.judges:
+        print_judge(judge)
+
+
+def print_judge(judge: JudgeSummary) -> None:
+    """Print how a judge's verdicts look by themselves."""
+    counts = ", ".join(f"{n} {c}" for c, n in sorted(judge.counts.items()))
+    say(f"judge {judge.rater}: {judge.n} verdicts: {counts}; unparsed {judge.unparsed}")
+    total = sum(judge.self_contradictions.values())
+    parts = ", ".join(
+        f"{n} {CONTRADICTIONS.get(k, k)}" for k, n in judge.self_contradictions.items()
+    )
+    say(f"  contradicts itself in {total} ({percent(total, judge.n)}): {parts}")
+    if judge.step_out_of_range:
+        say(f"  {judge.step_out_of_range} wrong-step numbers name no step")
+
+
+def print_report(report: ProjectReport) -> None:
+    """Print a project in aggregates."""
+    if not report.overview:
+        say("an empty project: medoid import FILE…")
+    for row in report.overview:
+        say(f"{row.dataset} · {row.pool}")
+        say(
+            f"  {row.n_questions} questions, {row.n_traces} traces; "
+            f"{percent(row.n_strict, row.n_traces)} follow the format to the letter, "
+            f"{percent(row.n_usable, row.n_traces)} have steps, "
+            f"{percent(row.n_parsed, row.n_traces)} an answer"
+        )
+        say(
+            f"  right: SC {row.sc_correct} of {row.n_gold}, GSC {row.gsc_correct} of {row.n_gold};"
+            f" they disagree on {row.n_disagree} of {row.n_scored} questions;"
+            f" {row.n_cases} cases to label"
+        )
+    if report.scoring is not None:
+        s = report.scoring
+        p = s.parameters
+        say(
+            f"scoring: {s.embedder} {s.embedder_revision[:19]}…, decomposition {s.decomposition}, "
+            f"β {p['beta']:g} γ {p['gamma']:g} α {p['alpha']:g} τ {p['tau']:g}, "
+            f"medoid {s.tool_version}"
+        )
+    for rater in report.raters:
+        say(f"{rater.kind} {rater.name}: {rater.n_labelled} items with a category")
+    shown = {j.rater for pair in report.pairs for j in pair.judges}
+    for judge in report.judges:
+        if judge.rater not in shown:
+            print_judge(judge)
+    for pair in report.pairs:
+        say()
+        print_pair(pair)
+
+
+def _kappa_json(kappa: Kappa) -> dict[str, Any]:
+    return {**asdict(kappa), "z": kappa.z}
+
+
+def _table_json(table: ConfusionTable) -> dict[str, Any]:
+    return {
+        "categories": list(table.categories),
+        "table": [[int(x) for x in row] for row in table.table],
+        "n": table.n,
+        "dropped": table.dropped,
+    }
+
+
+def rated_pair_json(pair: PairAgreement) -> dict[str, Any]:
+    """Return one pair of a plain ratings table as plain values."""
+    return {
+        "raters": list(pair.raters),
+        "confusion": _table_json(pair.table),
+        "kappa": _kappa_json(pair.kappa),
+        "ac1": asdict(pair.ac1),
+        "summary": asdict(pair.summary),
+    }
+
+
+def pair_json(report: PairReport) -> dict[str, Any]:
+    """Return one pair of raters of a project as plain values."""
+    return {
+        "schema": report.schema,
+        "raters": list(report.raters),
+        "kinds": list(report.kinds),
+        "n_questions": report.n_questions,
+        "confusion": _table_json(report.table),
+        "kappa": _kappa_json(report.kappa),
+        "kappa_clustered": asdict(report.clustered),
+        "ac1": asdict(report.ac1),
+        "summary": asdict(report.summary),
+        "states": {k: dict(v) for k, v in report.states.items()},
+        "origins": {k: dict(v) for k, v in report.origins.items()},
+        "judges": [asdict(j) for j in report.judges],
+    }
+
+
+def report_json(report: ProjectReport) -> dict[str, Any]:
+    """Return a project's report as plain values."""
+    return {
+        "pools": [asdict(r) for r in report.overview],
+        "scoring": None if report.scoring is None else asdict(report.scoring),
+        "raters": [asdict(r) for r in report.raters],
+        "judges": [asdict(j) for j in report.judges],
+        "pairs": [pair_json(p) for p in report.pairs],
+    }
