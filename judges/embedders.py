@@ -141,6 +141,9 @@ def _load(folder: Path, expected: str) -> Any:
         raise EmbedderError(
             "the minilm embedder needs the embed extra: pip install 'medoid[embed]'"
         ) from error
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 

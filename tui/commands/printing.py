@@ -89,7 +89,10 @@ def print_pair(report: PairReport) -> None:
     for name, states in report.states.items():
         if states:
             say(f"  {name}: " + ", ".join(f"{n} {state}" for state, n in states.items()))
+    kinds = dict(zip(report.raters, report.kinds, strict=True))
     for name, origins in report.origins.items():
+        if kinds[name] == "judge":
+            continue
         parts = [f"{n} {k.replace('_', '-')}" for k, n in origins.items() if n]
         if parts:
             left_out = " (post-reveal ones are left out)" if origins.get("post_reveal") else ""
