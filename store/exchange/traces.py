@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from scoring.parsing import (
@@ -13,7 +13,7 @@ from scoring.parsing import (
     parse_trace,
     trace_from_steps,
 )
-from scoring.types import AnswerKind, Trace
+from scoring.types import AnswerKind, ParseIssue, Trace
 from store.exchange.lines import (
     LineError,
     maybe_name,
@@ -63,6 +63,8 @@ class RawTrace:
     def parsed(self, question: NewQuestion) -> NewTrace:
         """Parse under a question's answer kind, options and percent rule."""
         trace = _parse(self.form, self.source, question)
+        if self.extra and self.extra.get("finish_reason") == "length":
+            trace = _cut_off(trace)
         return NewTrace(
             question=question,
             pool=self.pool,
@@ -89,6 +91,14 @@ def _parse(form: str, source: Any, question: NewQuestion) -> Trace:
     if form == "faithful-cot":
         return parse_faithful_cot(source["text"], source["answer"], **rules)
     return parse_trace(source, **rules)
+
+
+def _cut_off(trace: Trace) -> Trace:
+    """Note that the server cut the reply, which the text alone need not show."""
+    if any(i.code == "truncated" for i in trace.issues):
+        return trace
+    issue = ParseIssue("truncated", "the server says the reply was cut at the token limit")
+    return replace(trace, issues=(*trace.issues, issue))
 
 
 def is_trace_line(row: Mapping[str, Any]) -> bool:

@@ -250,3 +250,10 @@ def test_hostile_text_comes_back_as_it_was(store: Store, tmp_path: Path) -> None
     (record,) = store.pool_traces(pool.id)
     assert record.source["steps"][0]["text"] == text
     assert record.trace.steps[0].text == text
+
+
+def test_a_reply_cut_by_the_server_is_noted(store: Store, tmp_path: Path) -> None:
+    rows = [line("q", i, "yes", "A.", finish_reason=r) for i, r in enumerate(("length", "stop"))]
+    summary = import_files(store, [write_lines(tmp_path / "t.jsonl", rows)])
+    assert summary.issues == {"truncated": 1}
+    assert (summary.n_strict, summary.n_parsed) == (1, 2)
