@@ -9,30 +9,70 @@ from scoring.graphs.decoding import (
     node_support,
     self_consistency,
 )
+from scoring.graphs.evidence import NearestFact, StepEvidence, step_evidence
 from scoring.graphs.ged import PairwiseCosts, SsGed, pairwise_costs, pairwise_distances, ss_ged
 from scoring.graphs.geometry import PoolGeometry, pool_geometry
+from scoring.graphs.orientation import METRICS, MetricInfo
 from scoring.graphs.solvers import assignment_solver
+from scoring.graphs.topo import TopoUq, topo_distances, topo_uncertainty, topo_uq
+from scoring.graphs.topology import (
+    REGIMES,
+    ModelTopology,
+    TopologyMap,
+    TopologyPoint,
+    topology_map,
+    topology_regime,
+)
+from scoring.graphs.uncertainty import (
+    Laplacian,
+    cota,
+    embedding_entailment,
+    laplacian,
+    redundancy,
+    semantic_entropy,
+)
 from scoring.types import ReasoningGraph
 
 __all__ = [
+    "METRICS",
+    "REGIMES",
     "Coherence",
     "GraphStructure",
     "Gsc",
+    "Laplacian",
+    "MetricInfo",
+    "ModelTopology",
+    "NearestFact",
     "PairwiseCosts",
     "PoolGeometry",
     "ReasoningGraph",
     "SsGed",
+    "StepEvidence",
+    "TopoUq",
+    "TopologyMap",
+    "TopologyPoint",
     "Vote",
     "assignment_solver",
     "build_graph",
     "coherence",
+    "cota",
+    "embedding_entailment",
     "graph_self_consistency",
     "graph_structure",
     "histogram_entropy",
+    "laplacian",
     "node_support",
     "pairwise_costs",
     "pairwise_distances",
     "pool_geometry",
+    "redundancy",
     "self_consistency",
+    "semantic_entropy",
     "ss_ged",
+    "step_evidence",
+    "topo_distances",
+    "topo_uncertainty",
+    "topo_uq",
+    "topology_map",
+    "topology_regime",
 ]
