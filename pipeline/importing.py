@@ -132,14 +132,15 @@ def import_files(
             on_progress(
                 Progress("import", min(first + chunk, len(ordered)), len(ordered), "records")
             )
+        n_good = summary.n_good
     except _RollBackError:
-        summary.traces.clear()
-        summary.labels.clear()
+        n_good = summary.n_good
+        summary = ImportSummary(rejected=summary.rejected, parse_seconds=summary.parse_seconds)
     summary.rejected.sort(key=lambda r: (r.file, r.line))
     summary.seconds = time.perf_counter() - start
     if not entries:
         raise NothingUsableError("the files hold no lines")
-    if not summary.n_good and not strict:
+    if not n_good:
         first_error = summary.rejected[0] if summary.rejected else ""
         raise NothingUsableError(
             f"none of {len(entries)} lines could be used; the first: {first_error}"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from store.keys import is_name
+
 MAX_LINE_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 100
+"""Levels of lists and objects in a line; what is deeper might be read but not written again."""
 
 
 class LineError(ValueError):
@@ -49,7 +54,9 @@ def _parse(raw: bytes) -> dict[str, Any] | LineError:
     if len(raw) > MAX_LINE_BYTES:
         return LineError(f"a line of {len(raw):,} bytes; at most {MAX_LINE_BYTES:,} are read")
     try:
-        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+        value = json.loads(
+            raw.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_finite
+        )
     except UnicodeDecodeError as error:
         return LineError(f"byte {error.start + 1} is not UTF-8; save the file as UTF-8")
     except LineError as error:
@@ -60,11 +67,30 @@ def _parse(raw: bytes) -> dict[str, Any] | LineError:
         return LineError(f"not JSON that can be read: {error}")
     if not isinstance(value, dict):
         return LineError(f"a JSON {type(value).__name__}; one object a line is right")
+    if _deeper_than(value, MAX_DEPTH):
+        return LineError(f"nested deeper than {MAX_DEPTH} levels; a flat object is right")
     return value
+
+
+def _deeper_than(value: Any, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit):
+        children = (c for v in level for c in (v.values() if isinstance(v, dict) else v))
+        level = [c for c in children if isinstance(c, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _refuse_constant(name: str) -> Any:
     raise LineError(f"{name} is not JSON; write null or leave the field out")
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    if not math.isfinite(value):
+        raise LineError(f"{literal[:40]} is beyond every floating-point number; write it as a text")
+    return value
 
 
 def shown(value: Any, limit: int = 60) -> str:
@@ -87,7 +113,7 @@ def need_text(row: dict[str, Any], field: str, *, blank: bool = False) -> str:
 def need_name(row: dict[str, Any], field: str) -> str:
     """Return a text field that becomes part of a key: UTF-8 without control characters."""
     value = need_text(row, field)
-    if any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) <= 0xDFFF for c in value):
+    if not is_name(value):
         raise LineError(f"{field} is {shown(value)}; a name without control characters is right")
     return value
 

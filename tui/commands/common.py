@@ -48,12 +48,12 @@ def fail(message: str, code: int = UNUSABLE) -> NoReturn:
 
 
 def say(text: str = "", *, err: bool = False) -> None:
-    """Print a line with control characters of foreign text made visible."""
+    """Print one line; control characters of foreign text, line breaks too, are made visible."""
     from tui.visible import visible
 
     stream = sys.stderr if err else sys.stdout
     encoding = stream.encoding or "utf-8"
-    line = visible(text, newlines=True)
+    line = visible(text)
     typer.echo(line.encode(encoding, "backslashreplace").decode(encoding), err=err)
 
 

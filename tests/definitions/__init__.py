@@ -1,0 +1,1 @@
+"""Tests written from DEFINITIONS and the contract alone, blind to the implementation."""
