@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 FloatArray = NDArray[np.float64]
 
@@ -178,6 +180,8 @@ class ReasoningGraph:
 
     def to_networkx(self) -> nx.DiGraph[int]:
         """Return the structure as a networkx graph, facts as the node attribute ``fact``."""
+        import networkx as nx
+
         g: nx.DiGraph[int] = nx.DiGraph()
         for i in range(self.n_nodes):
             g.add_node(i, fact=self.facts[i] if self.facts else None)

@@ -1,0 +1,247 @@
+"""The registry of everything a key can do. Bindings, footer, help and palette derive from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from textual.binding import Binding, BindingType
+
+FOOTER_MAX = 5
+"""Keys a footer shows at 80 columns; the rest is in the help and the palette."""
+
+_WORDS = {
+    "escape": "esc",
+    "question_mark": "?",
+    "exclamation_mark": "!",
+    "slash": "/",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "pageup": "pgup",
+    "pagedown": "pgdn",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing a key does on some screens.
+
+    Attributes
+    ----------
+    name
+        Name of the screen's ``action_…`` method.
+    keys
+        Keys, the first one shown in the footer.
+    label
+        A word or two for the footer and the palette.
+    help
+        A sentence for the help.
+    screens
+        Names of the screens on which it exists.
+    footer
+        Names of the screens whose footer shows it.
+    digit
+        Whether the method takes the key as its argument.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    screens: tuple[str, ...]
+    footer: tuple[str, ...] = ()
+    digit: bool = False
+
+    @property
+    def key_text(self) -> str:
+        """All keys as the help shows them."""
+        return "1-9" if self.digit else "  ".join(key_text(k) for k in self.keys)
+
+
+def key_text(key: str) -> str:
+    """Return a key's name for a reader.
+
+    >>> key_text("question_mark"), key_text("ctrl+r")
+    ('?', 'ctrl+r')
+    """
+    return _WORDS.get(key, key)
+
+
+_LISTS = ("overview", "queue")
+_CASE = ("case",)
+_BOTH = ("case", "revealed")
+_READ = ("raw", "graph", "help")
+_ALL = ("overview", "queue", "case", "revealed")
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "start",
+        ("enter",),
+        "start",
+        "Start at the first case of this row that waits for you.",
+        ("overview",),
+        ("overview",),
+    ),
+    Action(
+        "cases", ("c",), "cases", "Show this row's cases as a list.", ("overview",), ("overview",)
+    ),
+    Action("reload", ("g",), "reload", "Read the figures again.", ("overview",), ("overview",)),
+    Action("open", ("enter",), "open", "Open the case under the cursor.", ("queue",), ("queue",)),
+    Action(
+        "filter",
+        ("f", "ctrl+f"),
+        "filter",
+        "Show unlabelled, all, done or flagged cases in turn.",
+        ("queue",),
+        ("queue",),
+    ),
+    Action(
+        "search", ("slash",), "search", "Search question, id and dataset.", ("queue",), ("queue",)
+    ),
+    Action(
+        "sort",
+        ("o", "ctrl+o"),
+        "sort",
+        "Sort by the audit's random order or by question.",
+        ("queue",),
+    ),
+    Action(
+        "choose",
+        tuple("123456789"),
+        "label",
+        "Label this path with the category of that place, save it, and go to the next path.",
+        _CASE,
+        digit=True,
+    ),
+    Action(
+        "wrong",
+        ("w",),
+        "first wrong step",
+        "Mark the step under the cursor as the first wrong one; the digit then saves both. "
+        "Again to take the mark off.",
+        _CASE,
+        _CASE,
+    ),
+    Action(
+        "undo",
+        ("u",),
+        "undo",
+        "Take back your last act, on whichever case it was, and go there.",
+        _BOTH,
+        _CASE,
+    ),
+    Action("redo", ("ctrl+r",), "redo", "Do again what undo took back.", _BOTH),
+    Action(
+        "skip", ("x",), "skip", "Decide not to label this path; it counts as done.", _CASE, _CASE
+    ),
+    Action("flag", ("exclamation_mark",), "flag", "Flag this path, or take the flag off.", _CASE),
+    Action("comment", ("c",), "comment", "Write a comment on this path.", _CASE, _CASE),
+    Action(
+        "go_on",
+        ("enter", "space"),
+        "go on",
+        "Go to the next path without a label; when none is left here, to the next case.",
+        _BOTH,
+        ("revealed",),
+    ),
+    Action(
+        "reveal",
+        ("b",),
+        "reveal",
+        "Look behind the seal: judge, votes, scores and gold. Possible once every path of the "
+        "case is labelled, unsure or skipped.",
+        _CASE,
+    ),
+    Action(
+        "change",
+        ("e",),
+        "change label",
+        "Change your label after the reveal; it is kept as a second row.",
+        _BOTH,
+        ("revealed",),
+    ),
+    Action("other", ("tab",), "other side", "Go to the other side.", _CASE),
+    Action(
+        "other",
+        ("tab",),
+        "other column",
+        "On a wide terminal: scroll the other column.",
+        ("revealed",),
+    ),
+    Action("turn(1)", ("right", "l"), "next paths", "Turn both sides to the next paths.", _CASE),
+    Action(
+        "turn(-1)", ("left", "h"), "previous paths", "Turn both sides to the previous paths.", _CASE
+    ),
+    Action(
+        "raw",
+        ("r",),
+        "raw text",
+        "Show question and path in full, as typed, with what the parser noticed.",
+        _CASE,
+    ),
+    Action("graph", ("v",), "graph", "Show which step depends on which.", _BOTH, ("revealed",)),
+    Action("next_case", ("n",), "next case", "Go to the next case of the list.", _BOTH),
+    Action("previous_case", ("p",), "previous case", "Go to the previous case of the list.", _BOTH),
+    Action("move(1)", ("j", "down"), "down", "Go down a line or step.", (*_ALL, *_READ)),
+    Action("move(-1)", ("k", "up"), "up", "Go up a line or step.", (*_ALL, *_READ)),
+    Action("page(1)", ("pagedown",), "page down", "Go down a screenful.", (*_ALL, *_READ)),
+    Action("page(-1)", ("pageup",), "page up", "Go up a screenful.", (*_ALL, *_READ)),
+    Action("top", ("home",), "top", "Go to the first line.", (*_ALL, *_READ)),
+    Action("bottom", ("end",), "bottom", "Go to the last line.", (*_ALL, *_READ)),
+    Action("back", ("escape",), "back", "Go back.", ("queue", *_CASE, *_READ), ("queue", *_READ)),
+    Action(
+        "back",
+        ("escape", "b"),
+        "paths",
+        "Go back to the paths.",
+        ("revealed",),
+        ("revealed",),
+    ),
+    Action("help", ("question_mark",), "keys", "Show the keys and the guideline.", _ALL, _ALL),
+    Action(
+        "app.quit",
+        ("q",),
+        "quit",
+        "Leave. Every label is saved already.",
+        ("overview",),
+        ("overview",),
+    ),
+)
+
+EVERYWHERE: tuple[tuple[str, str], ...] = (
+    ("ctrl+p", "Everything that can be done here, by name."),
+    ("ctrl+q", "Leave from anywhere. Every label is saved already."),
+)
+
+
+def actions_of(screen: str) -> tuple[Action, ...]:
+    """Return what exists on a screen, in the order of the help."""
+    return tuple(a for a in ACTIONS if screen in a.screens)
+
+
+def bindings_of(screen: str) -> list[BindingType]:
+    """Return a screen's Textual bindings."""
+    return [
+        Binding(key, f"{action.name}('{key}')" if action.digit else action.name, show=False)
+        for action in actions_of(screen)
+        for key in action.keys
+    ]
+
+
+def footer_of(screen: str) -> tuple[tuple[str, str], ...]:
+    """Return key and label of what a screen's footer shows."""
+    chosen = tuple((key_text(a.keys[0]), a.label) for a in actions_of(screen) if screen in a.footer)
+    if len(chosen) > FOOTER_MAX:
+        raise ValueError(f"{len(chosen)} keys in the footer of {screen}: at most {FOOTER_MAX} fit")
+    return chosen
+
+
+def help_rows(screens: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return keys and sentence of everything on the screens, each once."""
+    wanted = tuple(screens)
+    rows = [(a.key_text, a.help) for a in ACTIONS if any(s in a.screens for s in wanted)]
+    return (*dict.fromkeys(rows), *EVERYWHERE)

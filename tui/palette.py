@@ -1,0 +1,44 @@
+"""The command palette: the registry by name."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import Any
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from tui.actions import EVERYWHERE, Action, actions_of
+
+
+class RegistryCommands(Provider):
+    """Offers what exists on the screen below the palette."""
+
+    def _commands(self) -> Iterator[tuple[str, str, Callable[[], Awaitable[Any] | None]]]:
+        name = getattr(self.screen, "NAME", "")
+        for action in actions_of(name):
+            if action.digit:
+                continue
+            yield _title(action), action.help, partial(self.screen.run_action, action.name)
+        if name in ("case",):
+            n = len(getattr(self.screen, "session").schema.categories)  # noqa: B009
+            for i in range(1, n + 1):
+                run = partial(self.screen.run_action, f"choose('{i}')")
+                yield f"label {i} ({i})", f"Label this path with category {i}.", run
+        yield "theme", "Change the colours.", self.app.action_change_theme
+        yield "quit (ctrl+q)", EVERYWHERE[1][1], self.app.action_quit
+
+    async def discover(self) -> Hits:
+        for title, help_text, run in self._commands():
+            yield DiscoveryHit(title, run, help=help_text)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, help_text, run in self._commands():
+            score = matcher.match(title)
+            if score > 0:
+                yield Hit(score, matcher.highlight(title), run, help=help_text)
+
+
+def _title(action: Action) -> str:
+    return f"{action.label} ({action.key_text})"

@@ -1,0 +1,98 @@
+"""A path of steps laid out in lines: the text under judgement."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from textual.content import Content
+
+from store.records import PathView
+from tui import wording
+from tui.charts import arcs, arcs_between, support_glyph
+from tui.text import hang, safe, wrap
+from tui.widgets.lines import Row
+
+WRONG = "✗"
+UNSAID = "⟵?"
+"""Marks a step that does not say what it depends on."""
+
+
+def dependency_mark(path: PathView, step: int) -> Content | None:
+    """Return what a step says it depends on; None for a premise."""
+    here = path.steps[step]
+    if not here.annotated:
+        return Content(UNSAID)
+    if not here.depends_on:
+        return None
+    return Content("⟵" + ",".join(map(str, here.depends_on)))
+
+
+def path_rows(
+    path: PathView,
+    width: int,
+    *,
+    wrong: int | None = None,
+    support: Sequence[float | None] | None = None,
+) -> list[Row]:
+    """Lay out a path's steps and its answer; item i is step i.
+
+    `wrong` is the step marked first wrong. `support` adds a glyph a step, only after the reveal.
+    """
+    rows: list[Row] = []
+    digits = len(str(max(len(path.steps) - 1, 0)))
+    for step in path.steps:
+        mark = WRONG if step.index == wrong else " "
+        glyph = "" if support is None else support_glyph(support[step.index]) + " "
+        head = Content.assemble(" ", (mark, "bold"), (f"{step.index:>{digits}} ", "bold"), glyph)
+        mark_right = dependency_mark(path, step.index)
+        lines = hang(head, safe(step.text), width, tail=mark_right)
+        if step.code is not None:
+            pad = Content(" " * (digits + 3))
+            lines += hang(pad, safe(step.code, "italic", newlines=True), width)
+        rows += [Row(line, step.index, i == 0) for i, line in enumerate(lines)]
+    if not path.steps:
+        rows += [
+            Row(line) for line in wrap(Content(" no step could be read: r shows the text"), width)
+        ]
+    given = path.answer_text
+    text = Content("no final answer") if given is None else safe(given)
+    head = Content.styled("  ∴ ", "bold")
+    rows += [Row(line) for line in hang(head, text, width)]
+    return rows
+
+
+def graph_rows(
+    path: PathView, width: int, *, support: Sequence[float | None] | None = None
+) -> list[Row]:
+    """Lay out a path as a graph: a lane for every step that is used, ending at its users."""
+    drawn = arcs([s.depends_on for s in path.steps])
+    digits = len(str(max(len(path.steps) - 1, 0)))
+    rows: list[Row] = []
+    for step in path.steps:
+        glyph = "" if support is None else " " + support_glyph(support[step.index])
+        number = Content.styled(f" {step.index:>{digits}}", "bold") + Content(glyph + " ")
+        lane = drawn[step.index]
+        unsaid = Content("" if step.annotated else "? ")
+        room = max(width - len(number.plain) - len(lane) - 1, 10)
+        text = wrap(unsaid + safe(step.text), room)
+        below = " " * len(number.plain) + arcs_between(drawn, step.index) + " "
+        for i, line in enumerate(text):
+            lead = number + Content(lane + " ") if i == 0 else Content(below)
+            rows.append(Row(lead + line, step.index, i == 0))
+    return rows
+
+
+def source_text(source: Any) -> str:
+    """Return a trace as the file held it; anything but plain text as indented JSON."""
+    if isinstance(source, str):
+        return source
+    return json.dumps(source, indent=2, ensure_ascii=False)
+
+
+def answer_title(path: PathView) -> Content:
+    """Return how a pane names its path's answer."""
+    if path.answer is None:
+        return Content("no answer could be read")
+    return Content("answers ") + wording.answer(path.answer, "bold")

@@ -1,0 +1,217 @@
+"""The list of cases: a page of a keyset query, with filter, search and sort in SQL."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input
+
+from store.records import CaseRow
+from tui import wording
+from tui.actions import bindings_of
+from tui.caselist import PAGE, CaseList, Snapshot
+from tui.screens.base import WorkScreen, breadcrumb
+from tui.session import Session
+from tui.text import cut, fit, safe
+from tui.widgets.bars import Keys, Line
+from tui.widgets.lines import Lines, Row
+from tui.widgets.stock import Entry
+
+COLUMNS = (("paths", 6), ("mine", 6), ("", 2), ("flag", 5), ("seen", 6))
+
+
+class QueueScreen(WorkScreen):
+    """Cases of one dataset and pool, or of all."""
+
+    NAME = "queue"
+    BINDINGS = bindings_of("queue")
+
+    class Loaded(Message):
+        """A page was read."""
+
+        def __init__(self, snapshot: Snapshot, case_id: int | None, index: int) -> None:
+            super().__init__()
+            self.snapshot = snapshot
+            self.case_id = case_id
+            self.index = index
+
+    class Failed(Message):
+        """A page could not be read."""
+
+        def __init__(self, problem: Exception) -> None:
+            super().__init__()
+            self.problem = problem
+
+    def __init__(self, session: Session, cases: CaseList) -> None:
+        super().__init__(session)
+        self.cases = cases
+        self._fresh = bool(cases.rows)
+
+    def compose(self) -> ComposeResult:
+        yield Line(id="top")
+        yield Lines(id="columns")
+        yield Lines(id="lines")
+        yield Entry(placeholder="search question, id or dataset", id="search")
+        yield Line(id="message")
+        yield Keys(id="keys")
+
+    async def on_mount(self) -> None:
+        self.query_one("#search", Entry).display = False
+        self._draw()
+
+    def on_screen_resume(self) -> None:
+        if self._fresh:
+            self._fresh = False
+            return
+        row = self.cases.row
+        self._load(
+            self.cases.snapshot.number,
+            case_id=None if row is None else row.case_id,
+            index=self.cases.index,
+        )
+
+    def _load(self, number: int, *, case_id: int | None = None, index: int = 0) -> None:
+        cases = self.cases
+
+        def work() -> None:
+            try:
+                snapshot = cases.read(number)
+            except Exception as problem:  # whatever the database says is shown, never a crash
+                self.post_message(self.Failed(problem))
+            else:
+                self.post_message(self.Loaded(snapshot, case_id, index))
+
+        self.run_worker(work, thread=True, group="queue", exclusive=True, exit_on_error=False)
+
+    def on_queue_screen_failed(self, message: Failed) -> None:
+        self.fail(message.problem)
+
+    def on_queue_screen_loaded(self, message: Loaded) -> None:
+        if message.snapshot.query != self.cases.query:
+            return
+        self.cases.take(message.snapshot, case_id=message.case_id, index=message.index)
+        self._draw()
+
+    def _draw(self) -> None:
+        cases = self.cases
+        query, page = cases.query, cases.snapshot.page
+        place = query.dataset or "all datasets"
+        names = [place, query.pool] if query.pool else [place]
+        right = Content(f"{query.show}: {wording.count(page.total, 'case')}  ·  {query.sort} ")
+        if query.search:
+            right = Content("/") + cut(safe(query.search), 20) + Content("  ·  ") + right
+        self.query_one("#top", Line).show(breadcrumb(*names), right)
+        self.query_one("#columns", Lines).show(_heads)
+        self.lines().show(self._build, cursor=cases.index if cases.rows else None, key=self.NAME)
+        n_pages = max(1, -(-page.total // PAGE))
+        if cases.rows:
+            said = "enter: open the case under the cursor"
+        elif query.search:
+            said = "no case matches the search: / and an empty line shows all"
+        elif query.show == "unlabelled":
+            said = "nothing is left to label here: f shows the others"
+        else:
+            said = "no case is " + query.show + ": f shows the others"
+        self.say(said, f"page {cases.snapshot.number + 1}/{n_pages} ")
+
+    def _build(self, width: int) -> list[Row]:
+        tail = sum(w for _, w in COLUMNS)
+        room = max(width - tail, 8)
+        return [Row(_line(row, room), i, True) for i, row in enumerate(self.cases.rows)]
+
+    def _sync(self) -> None:
+        self.cases.index = self.lines().cursor or 0
+
+    def action_move(self, by: int) -> None:
+        cursor = self.lines().cursor
+        number = self.cases.snapshot.number
+        if cursor is not None and by > 0 and cursor == len(self.cases.rows) - 1:
+            if self.cases.snapshot.page.cursor is not None:
+                self._load(number + 1)
+        elif cursor == 0 and by < 0 and number > 0:
+            self._load(number - 1, index=PAGE)
+        else:
+            super().action_move(by)
+            self._sync()
+
+    def action_page(self, by: int) -> None:
+        before = self.lines().cursor
+        super().action_page(by)
+        self._sync()
+        if before == self.lines().cursor:
+            self.action_move(by)
+
+    def action_top(self) -> None:
+        super().action_top()
+        self._sync()
+
+    def action_bottom(self) -> None:
+        super().action_bottom()
+        self._sync()
+
+    def on_lines_picked(self, message: Lines.Picked) -> None:
+        if message.item is not None:
+            self.lines().select(message.item)
+            self._sync()
+
+    async def action_open(self) -> None:
+        await self.open_case()
+
+    async def open_case(self) -> None:
+        """Open the case at the list's place."""
+        from tui.screens.case import CaseScreen
+
+        row = self.cases.row
+        if row is None:
+            self.refuse("there is no case to open")
+            return
+        await self.app.push_screen(CaseScreen(self.session, self.cases, row.case_id))
+
+    def action_filter(self) -> None:
+        self.cases.query = self.cases.query.next_filter()
+        self._load(0)
+
+    def action_sort(self) -> None:
+        self.cases.query = self.cases.query.next_sort()
+        self._load(0)
+
+    def action_search(self) -> None:
+        entry = self.query_one("#search", Entry)
+        entry.value = self.cases.query.search
+        entry.display = True
+        entry.focus()
+        self.say("enter: search   esc: leave it as it was")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.cases.query = replace(self.cases.query, search=event.value.strip())
+        self._end_search()
+        self._load(0)
+
+    def _end_search(self) -> None:
+        self.query_one("#search", Entry).display = False
+        self.set_focus(None)
+
+    def action_back(self) -> None:
+        if self.query_one("#search", Entry).display:
+            self._end_search()
+            self._draw()
+            return
+        super().action_back()
+
+
+def _heads(width: int) -> list[Row]:
+    right = Content("".join(name.rjust(cells) for name, cells in COLUMNS))
+    return [Row(fit(Content("      #  question"), max(width - len(right.plain), 8)) + right)]
+
+
+def _line(row: CaseRow, room: int) -> Content:
+    place = Content(f"  {row.position:>5}  ")
+    question = fit(place + safe(row.question), room)
+    mine = f"{row.n_mine}/{row.n_items}"
+    done = "✓" if row.n_mine == row.n_items else ""
+    flag = "!" if row.flagged else ""
+    seen = "yes" if row.revealed else ""
+    return question + Content(f"{row.n_items:>6}{mine:>6}{done:>2}{flag:>5}{seen:>6}")

@@ -1,0 +1,97 @@
+"""Reading screens: a path's raw text, its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.content import Content
+
+from store.records import CaseView, PathView
+from tui.actions import bindings_of
+from tui.charts import SUPPORT_LEGEND
+from tui.pathlines import answer_title, graph_rows, source_text
+from tui.screens.base import Sheet
+from tui.text import hang, safe, wrap
+from tui.widgets.bars import Keys, Line
+from tui.widgets.lines import Lines, Row
+
+Support = Sequence[float | None] | None
+
+
+class RawScreen(Sheet):
+    """Question and path in full, as typed."""
+
+    NAME = "raw"
+    BINDINGS = bindings_of("raw")
+
+    def __init__(self, case: CaseView, path: PathView, side: str) -> None:
+        super().__init__()
+        self._case = case
+        self._path = path
+        self._side = side
+
+    def compose(self) -> ComposeResult:
+        yield Line(id="top")
+        yield Lines(id="lines")
+        yield Keys(id="keys")
+
+    async def on_mount(self) -> None:
+        self.query_one("#top", Line).show(
+            Content.styled(f" {self._side} as typed", "bold"),
+            "\\x1b <U+202E> stand for characters ",
+        )
+        self.lines().show(self._build)
+
+    def _build(self, width: int) -> list[Row]:
+        case, path = self._case, self._path
+        out = _section("Question", safe(case.question, newlines=True), width)
+        if case.options is not None:
+            out += _section("Options", safe(source_text(case.options), newlines=True), width)
+        out += _section("Trace", safe(source_text(path.source), newlines=True), width)
+        if path.answer_text is not None:
+            out += _section("Answer read", safe(path.answer_text, newlines=True), width)
+        out.append(Content.styled(f"Parser's notes ({len(path.issues)})", "bold"))
+        for issue in path.issues:
+            where = "" if issue.step is None else f"step {issue.step}: "
+            text = Content(where) + safe(issue.message) + Content(f"  [{issue.code}]")
+            out += hang(Content("△ "), text, width)
+        if not path.issues:
+            out.append(Content("none: the trace keeps to the format"))
+        return [Row(Content(" ") + line) for line in out]
+
+
+def _section(title: str, text: Content, width: int) -> list[Content]:
+    return [Content.styled(title, "bold"), *wrap(text, width - 1), Content("")]
+
+
+class GraphScreen(Sheet):
+    """Which step depends on which; with support glyphs only where they are given."""
+
+    NAME = "graph"
+    BINDINGS = bindings_of("graph")
+
+    def __init__(self, paths: Sequence[tuple[str, PathView, Support]]) -> None:
+        super().__init__()
+        self._paths = tuple(paths)
+
+    def compose(self) -> ComposeResult:
+        yield Line(id="top")
+        yield Lines(id="lines")
+        yield Keys(id="keys")
+
+    async def on_mount(self) -> None:
+        legend = "◂ uses the lane's step   ? says nothing "
+        self.query_one("#top", Line).show(Content.styled(" Graph", "bold"), legend)
+        self.lines().show(self._build)
+
+    def _build(self, width: int) -> list[Row]:
+        rows: list[Row] = []
+        if any(support is not None for _, _, support in self._paths):
+            rows.append(Row(Content(f" support  {SUPPORT_LEGEND}")))
+        for name, path, support in self._paths:
+            rows.append(Row(Content.styled(f" {name} ", "bold") + answer_title(path)))
+            body = graph_rows(path, width, support=support)
+            rows += [Row(row.content) for row in body] or [Row(Content(" no steps"))]
+            rows.append(Row(Content("")))
+        return rows

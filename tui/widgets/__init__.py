@@ -1,0 +1,1 @@
+"""Our widgets: each stock widget is subclassed once here, and screens use only these."""

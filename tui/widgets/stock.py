@@ -1,0 +1,71 @@
+"""Stock widgets, subclassed once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Markdown
+
+from tui.text import cells, visible, wrap
+
+
+class Columns(Horizontal):
+    """Widgets side by side."""
+
+
+class Stack(Vertical):
+    """Widgets one above the other."""
+
+
+class Guide(Markdown, can_focus=False):
+    """A guideline in Markdown; links are text."""
+
+    def __init__(self, text: str, **options: Any) -> None:
+        super().__init__(visible(text, newlines=True), open_links=False, **options)
+
+
+class Pane(VerticalScroll, can_focus=False):
+    """A scrolling frame."""
+
+
+class Entry(Input):
+    """A line of typed text."""
+
+
+class Paragraph(Widget):
+    """Text that wraps to a few lines at most, with an ellipsis when it is longer."""
+
+    _limit = 3
+    _more = Content("…")
+    _head = Content("")
+    _text = Content("")
+
+    def show(self, head: Content | str, text: Content, *, limit: int = 3, more: str = "…") -> None:
+        """Set a head, the text beside it, how many lines it may take, and what ends a cut."""
+        self._limit = limit
+        self._more = Content(more)
+        self._head = head if isinstance(head, Content) else Content(head)
+        self._text = text
+        self.refresh(layout=True)
+
+    def lines(self, width: int) -> list[Content]:
+        """Lay the text out."""
+        indent = cells(self._head)
+        room = min(max(width - indent, 1), 100)
+        lines = wrap(self._text, room)
+        if len(lines) > self._limit:
+            last = lines[self._limit - 1]
+            while cells(last) > room - cells(self._more):
+                last = last[:-1]
+            lines = [*lines[: self._limit - 1], last + self._more]
+        pad = Content(" " * indent)
+        return [(self._head if i == 0 else pad) + line for i, line in enumerate(lines)]
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        return len(self.lines(width))
+
+    def render(self) -> Content:
+        return Content("\n").join(self.lines(self.content_size.width))
