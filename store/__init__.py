@@ -6,24 +6,30 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from store.engine import SealedError, StoreError, make_engine, migrate
+from store.engine import SealedError, StoreError, explained, file_of, make_engine, migrate
 from store.repository.cases import Cases, RevealCheck
 from store.repository.designs import CasesMade, Designs, NewCase
 from store.repository.imports import ImportBatch, Imports
 from store.repository.items import ConflictError
 from store.repository.labels import Labels
+from store.repository.queue import Queue
 from store.repository.reports import Reports
 from store.repository.schemas import Schemas
 from store.repository.scores import Scores
 
 
-class Store(Schemas, Imports, Scores, Designs, Cases, Labels, Reports):
+class Store(Schemas, Imports, Scores, Designs, Queue, Cases, Labels, Reports):
     """An open database. A context manager; get one from `open_store`."""
 
     @property
     def url(self) -> str:
         """The database URL without its password."""
         return self._engine.url.render_as_string()
+
+    @property
+    def file(self) -> Path | None:
+        """The file of a SQLite database, None for any other."""
+        return file_of(self._engine.url)
 
     def __enter__(self) -> Self:
         return self
@@ -47,13 +53,15 @@ def open_store(url: str | Path) -> Store:
     Raises
     ------
     StoreError
-        When there is no such folder, the file is no medoid database, or a newer medoid wrote it.
+        When there is no such folder, the file is no medoid database or read-only, or a newer
+        medoid wrote it.
     """
     engine = make_engine(url)
     try:
-        migrate(engine)
-        store = Store(engine)
-        store.ensure_shipped_schemas()
+        with explained(engine):
+            migrate(engine)
+            store = Store(engine)
+            store.ensure_shipped_schemas()
     except BaseException:
         engine.dispose()
         raise

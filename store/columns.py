@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,6 +47,17 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_UNSEARCHABLE = re.compile("[\x00\x1f\ud800-\udfff]")
+
+
+def folded(*texts: str) -> str:
+    """Return texts as they are searched: without case, joined by a separator.
+
+    The separator and what no database holds as text (NUL, lone surrogates) become U+FFFD.
+    """
+    return "\x1f".join(_UNSEARCHABLE.sub("\ufffd", t).casefold() for t in texts)
+
+
 class ModelText(TypeDecorator[str]):
     """Text we did not write, kept to the last code unit.
 
@@ -84,6 +96,7 @@ __all__ = [
     "canonical",
     "content_hash",
     "dumps",
+    "folded",
     "text_hash",
     "utc_now",
 ]

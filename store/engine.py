@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, inspect, text
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 from sqlmodel import Session
 
@@ -17,6 +18,8 @@ HEAD = "0001"
 """The newest schema revision this version knows."""
 
 BUSY_TIMEOUT_MS = 15_000
+POLL_SECONDS = 0.005
+SQLITE_HEADER = b"SQLite format 3\0"
 
 
 class StoreError(Exception):
@@ -27,29 +30,65 @@ class SealedError(Exception):
     """Something the seal hides was asked for before its time."""
 
 
-def url_of(db: str | Path) -> str:
-    """Return a database URL for a path or URL."""
+def file_of(url: URL) -> Path | None:
+    """Return the file of a SQLite URL, None for any other database."""
+    name = url.database
+    if url.get_backend_name() != "sqlite" or not name or name.startswith((":memory:", "file:")):
+        return None
+    return Path(name)
+
+
+def url_of(db: str | Path) -> URL:
+    """Return a database URL for a path or URL.
+
+    Raises
+    ------
+    StoreError
+        When it is a folder or another kind of file, its folder does not exist, or the URL cannot
+        be read.
+    """
     text_ = str(db)
-    if "://" in text_:
-        return text_
-    path = Path(text_).expanduser()
+    if "://" not in text_:
+        url = URL.create("sqlite", database=str(Path(text_).expanduser()))
+    else:
+        try:
+            url = make_url(text_)
+        except (ArgumentError, ValueError):  # the text may hold a password: it is not repeated
+            scheme = text_.partition("://")[0]
+            raise StoreError(f"{scheme}://… is no database URL: sqlite:///a.db is one") from None
+    path = file_of(url)
+    if path is not None:
+        _check_file(path)
+    return url
+
+
+def _check_file(path: Path) -> None:
+    """Refuse what is no database file; SQLite would take a short text file for an empty one."""
     if path.is_dir():
         raise StoreError(f"{path} is a directory: give a database file or a URL")
     if not path.parent.exists():
         raise StoreError(f"{path.parent} does not exist: make the folder, or give another path")
-    return f"sqlite:///{path}"
+    if not path.exists():
+        return
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(SQLITE_HEADER))
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+    if start not in (b"", SQLITE_HEADER):
+        raise StoreError(f"{path} is not a database: give a medoid database, or a new file")
 
 
 def make_engine(db: str | Path) -> Engine:
-    """Create an engine with WAL, foreign keys, a busy timeout and explicit transactions."""
+    """Create an engine with foreign keys, a busy timeout and explicit transactions."""
     url = url_of(db)
     options: dict[str, Any] = {}
-    if url in ("sqlite://", "sqlite:///:memory:"):
+    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
         options = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
     try:
         engine = create_engine(url, **options)
     except Exception as error:
-        raise StoreError(f"{url!r} is no usable database URL: {error}") from error
+        raise StoreError(f"{url.render_as_string()} cannot be used: {error}") from error
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _on_begin)
@@ -64,7 +103,6 @@ def _on_connect(connection: Any, _record: ConnectionPoolEntry) -> None:
     try:
         cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
         cursor.execute("PRAGMA foreign_keys=ON")
-        cursor.execute("PRAGMA journal_mode=WAL")
         # FULL: a label shown as saved also survives a power cut, at about a millisecond a label.
         cursor.execute("PRAGMA synchronous=FULL")
     finally:
@@ -72,41 +110,124 @@ def _on_connect(connection: Any, _record: ConnectionPoolEntry) -> None:
 
 
 def _on_begin(connection: Any) -> None:
-    write = connection.get_execution_options().get("medoid_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    if connection.get_execution_options().get("medoid_write", False):
+        _begin_write(connection.connection.dbapi_connection)
+    else:
+        connection.exec_driver_sql("BEGIN")
+
+
+def _begin_write(connection: Any) -> None:
+    connection.execute("PRAGMA busy_timeout=0")
+    try:
+        _when_free(lambda: connection.execute("BEGIN IMMEDIATE"))
+    except sqlite3.OperationalError as error:
+        if _code(error) != sqlite3.SQLITE_BUSY:
+            raise
+        raise StoreError(
+            f"another program kept writing to the database for {BUSY_TIMEOUT_MS // 1000} s: "
+            "nothing was saved, try again"
+        ) from error
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+
+
+def _when_free(act: Callable[[], Any]) -> None:
+    """Do something as soon as no other process holds the lock.
+
+    SQLite's own waiting slows down to a look every 100 ms, and slips past the gaps between
+    another process's transactions until the time is up.
+    """
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            act()
+            return
+        except sqlite3.OperationalError as error:
+            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(POLL_SECONDS)
+
+
+def place_of(engine: Engine) -> str:
+    """Return where a database is, for a reader: the file's path, or the URL without password."""
+    file = file_of(engine.url)
+    return engine.url.render_as_string() if file is None else str(file)
 
 
 def current_revision(engine: Engine) -> str | None:
     """Return the schema revision of a database, None when it is blank."""
     with engine.connect() as connection:
-        tables = inspect(connection).get_table_names()
-        if "alembic_version" not in tables:
-            if tables:
-                raise StoreError(
-                    f"{engine.url.render_as_string()} holds other tables "
-                    f"({', '.join(sorted(tables)[:3])}): it is not a medoid database"
-                )
-            return None
-        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-        return None if found is None else str(found)
+        tables = set(inspect(connection).get_table_names())
+        foreign = tables - {"alembic_version"}
+        if foreign and not {"alembic_version", "label_schema"} <= tables:
+            raise StoreError(
+                f"{place_of(engine)} holds other tables "
+                f"({', '.join(sorted(foreign)[:3])}): it is not a medoid database"
+            )
+        return _stored_revision(connection) if "alembic_version" in tables else None
+
+
+def _stored_revision(connection: Any) -> str | None:
+    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if found is None else str(found)
 
 
 def migrate(engine: Engine) -> None:
     """Bring the schema to `HEAD`; do nothing when it is there."""
-    try:
-        revision = current_revision(engine)
-    except DatabaseError as error:
+    revision = current_revision(engine)
+    if revision is not None and revision != HEAD and revision not in known_revisions():
         raise StoreError(
-            f"{engine.url.render_as_string()} is not a database medoid can read: {error.orig}"
-        ) from error
-    if revision == HEAD:
-        return
-    if revision is not None and revision > HEAD:
-        raise StoreError(
-            f"{engine.url.render_as_string()} was written by a newer medoid "
+            f"{place_of(engine)} was written by a newer medoid "
             f"(schema {revision}, this one knows {HEAD}): update medoid"
         )
-    upgrade(engine, "head")
+    if engine.dialect.name == "sqlite":
+        _prepare_file(engine)
+    if revision != HEAD:
+        upgrade(engine, "head")
+
+
+@contextmanager
+def explained(engine: Engine) -> Iterator[None]:
+    """Turn what the database says while it is opened into a `StoreError`."""
+    place = place_of(engine)
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        cause = getattr(error, "orig", None) or error
+        if _code(cause) == sqlite3.SQLITE_READONLY:
+            raise StoreError(f"{place} is read-only: make it writable, or open a copy") from error
+        raise StoreError(f"{place} is not a database medoid can read: {cause}") from error
+
+
+def _code(error: BaseException) -> int | None:
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _prepare_file(engine: Engine) -> None:
+    """Turn WAL on. Done once the file is known to be ours: the mode is written into it."""
+    with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
+        _need_writable(cursor)
+        # SQLite does not wait here by itself while another process opens the same file.
+        _when_free(lambda: cursor.execute("PRAGMA journal_mode=WAL"))
+
+
+def _need_writable(cursor: Any) -> None:
+    """Find out that a file is read-only before a label is typed, without waiting for a lock."""
+    cursor.execute("PRAGMA busy_timeout=0")
+    try:
+        cursor.execute("BEGIN IMMEDIATE")
+        try:
+            # BEGIN alone is let through on a read-only file; the first write is not.
+            version = cursor.execute("PRAGMA user_version").fetchone()[0]
+            cursor.execute(f"PRAGMA user_version={version}")
+        finally:
+            cursor.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        if _code(error) != sqlite3.SQLITE_BUSY:
+            raise
+    finally:
+        cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
 
 
 def alembic_config() -> Any:
@@ -119,6 +240,14 @@ def alembic_config() -> Any:
     return config
 
 
+def known_revisions() -> tuple[str, ...]:
+    """Return the revisions of the shipped migrations, newest first."""
+    from alembic.script import ScriptDirectory
+
+    script = ScriptDirectory.from_config(alembic_config())
+    return tuple(r.revision for r in script.walk_revisions())
+
+
 def upgrade(engine: Engine, revision: str) -> None:
     """Run the migrations up to a revision."""
     from alembic import command
@@ -126,11 +255,9 @@ def upgrade(engine: Engine, revision: str) -> None:
     config = alembic_config()
     with engine.execution_options(medoid_write=True).begin() as connection:
         # Another process may have migrated while this one waited for the lock.
-        tables = inspect(connection).get_table_names()
-        if revision == "head" and "alembic_version" in tables:
-            found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-            if found == HEAD:
-                return
+        migrated = inspect(connection).has_table("alembic_version")
+        if revision == "head" and migrated and _stored_revision(connection) == HEAD:
+            return
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
 
@@ -152,3 +279,7 @@ class Base:
         """Open a session whose transaction takes the write lock at once and commits at the end."""
         with Session(self._writer) as session, session.begin():
             yield session
+
+    def _let_others_write(self) -> None:
+        """Leave a gap between long transactions, so that a waiting label gets in."""
+        time.sleep(4 * POLL_SECONDS)

@@ -23,6 +23,18 @@ def decode_part(part: str) -> str:
     return re.sub(r"%(2[Ff]|25)", lambda m: "/" if m[1].lower() == "2f" else "%", part)
 
 
+_NO_NAME = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text can be part of a key: not blank, UTF-8, without control characters.
+
+    >>> is_name("gsm8k"), is_name("a\\tb"), is_name(" ")
+    (True, False, False)
+    """
+    return bool(text.strip()) and _NO_NAME.search(text) is None
+
+
 def path_key(dataset: str, question: str, pool: str, sample: str) -> str:
     """Return the key of a path item.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sqlalchemy import CheckConstraint, Column, Index, UniqueConstraint
+from sqlalchemy import CheckConstraint, Column, Index, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from store.columns import JsonText, ModelText, utc_now
@@ -25,6 +25,14 @@ class Question(SQLModel, table=True):
     extra: Any = Field(default=None, sa_column=Column(JsonText))
 
 
+class QuestionSearch(SQLModel, table=True):
+    """A question's dataset, id and wording, folded for searching (see `columns.folded`)."""
+
+    __tablename__: ClassVar[Any] = "question_search"
+    question_id: int = Field(foreign_key="question.id", primary_key=True)
+    folded: str = Field(sa_column=Column(Text, nullable=False))
+
+
 class Pool(SQLModel, table=True):
     __tablename__: ClassVar[Any] = "pool"
     __table_args__ = (UniqueConstraint("question_id", "name"), Index("ix_pool_name", "name"))
@@ -37,7 +45,11 @@ class Pool(SQLModel, table=True):
 
 class Trace(SQLModel, table=True):
     __tablename__: ClassVar[Any] = "trace"
-    __table_args__ = (UniqueConstraint("pool_id", "sample"),)
+    __table_args__ = (
+        UniqueConstraint("pool_id", "sample"),
+        # Covers the overview's counts, so that it need not read every text.
+        Index("ix_trace_counts", "pool_id", "n_steps", "parsed", "strict", "n_unannotated"),
+    )
     id: int | None = Field(default=None, primary_key=True)
     pool_id: int = Field(foreign_key="pool.id")
     sample: str
@@ -174,18 +186,21 @@ class AuditCase(SQLModel, table=True):
 
 class CaseItem(SQLModel, table=True):
     __tablename__: ClassVar[Any] = "case_item"
+    __table_args__ = (Index("ix_case_item_item", "item_id", "case_id"),)
     case_id: int = Field(foreign_key="audit_case.id", primary_key=True)
-    item_id: int = Field(foreign_key="item.id", primary_key=True, index=True)
+    item_id: int = Field(foreign_key="item.id", primary_key=True)
     position: int
     inclusion_probability: float
 
 
 class Label(SQLModel, table=True):
-    """One act of a rater on an item. Append-only: triggers refuse UPDATE and DELETE."""
+    """One act of a rater on an item. Append-only: triggers refuse UPDATE, DELETE and REPLACE."""
 
     __tablename__: ClassVar[Any] = "label"
     __table_args__ = (
-        Index("ix_label_latest", "rater_id", "schema_id", "item_id", "id"),
+        # Covers finding each item's newest row and what it decides.
+        Index("ix_label_latest", "rater_id", "item_id", "schema_id", "id", "state", "flagged"),
+        Index("ix_label_acts", "rater_id", "id", "act"),
         Index("ix_label_item", "item_id"),
         CheckConstraint(
             "state in ('labelled','unsure','skipped','unparsed','open')", name="label_state"

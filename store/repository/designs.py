@@ -51,19 +51,25 @@ class Designs(Base):
 
         A case in which anybody but a judge has labelled keeps its paths and probabilities, so a
         label never loses its place; other cases of an earlier design are replaced or withdrawn.
+        Ids follow pool and item keys, not the order given: that may tell strata and medoids.
+
+        Raises
+        ------
+        ValueError
+            When a case has no paths, or a pool two cases.
         """
         key = content_hash({"scoring": scoring_id, **parameters})
-        new_cases = {c.pool_id: c for c in cases}
+        new_cases = _by_pool(cases)
         n_new = n_items = n_same = n_kept = n_withdrawn = 0
         with self._write() as s:
             design_id = _design(s, key, scoring_id, parameters)
             labelled = _labelled_cases(s)
             for case in s.exec(select(t.AuditCase)).all():
                 new = new_cases.get(case.pool_id)
-                if case.id in labelled:
-                    n_kept += 1
-                elif new is not None and _stored(s, case) == new:
+                if new is not None and _stored(s, case) == new:
                     n_same += 1
+                elif case.id in labelled:
+                    n_kept += 1
                 else:
                     s.execute(delete(t.CaseItem).where(col(t.CaseItem.case_id) == case.id))
                     s.execute(delete(t.AuditCase).where(col(t.AuditCase.id) == case.id))
@@ -71,10 +77,21 @@ class Designs(Base):
                     continue
                 new_cases.pop(case.pool_id, None)
             items = PathItems(s)
-            for new in new_cases.values():
+            for _, new in sorted(new_cases.items()):
                 n_items += _add_case(s, items, design_id, int(parameters.get("seed", 0)), new)
                 n_new += 1
         return CasesMade(n_new, n_items, n_same, n_kept, n_withdrawn)
+
+
+def _by_pool(cases: Iterable[NewCase]) -> dict[int, NewCase]:
+    found: dict[int, NewCase] = {}
+    for case in cases:
+        if not case.items:
+            raise ValueError(f"the case of pool {case.pool_id} has no paths: give at least one")
+        if case.pool_id in found:
+            raise ValueError(f"pool {case.pool_id} has two cases: give one")
+        found[case.pool_id] = case
+    return found
 
 
 def _design(s: Session, key: str, scoring_id: int, parameters: Mapping[str, Any]) -> int:
@@ -120,6 +137,8 @@ def _add_case(s: Session, items: PathItems, design_id: int, seed: int, new: NewC
     )
     s.add(case)
     s.flush()
+    for key in sorted(key for key, _ in new.items):
+        items.find(key)
     for position, (key, probability) in enumerate(new.items):
         s.add(
             t.CaseItem(

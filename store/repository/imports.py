@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sqlmodel import Session, col, select
@@ -12,11 +12,12 @@ from sqlmodel import Session, col, select
 from scoring.parsing import normalize_answer
 from store import tables as t
 from store.codec import encode_answer, encode_issues, encode_steps
-from store.columns import content_hash, utc_now
+from store.columns import content_hash, folded, utc_now
 from store.engine import Base
-from store.keys import path_key
+from store.keys import is_name, path_key
 from store.records import NewLabel, NewQuestion, NewTrace, SchemaRecord
 from store.repository.items import ConflictError, PathItems
+from store.repository.labels import latest_label_id
 from store.repository.schemas import schema_record
 
 Outcome = Literal["added", "known", "changed"]
@@ -26,14 +27,6 @@ Outcome = Literal["added", "known", "changed"]
 class _PoolState:
     id: int
     samples: dict[str, str]
-
-
-@dataclass
-class _RaterLabels:
-    """A rater's newest row per (item, schema), and the hashes of what was imported."""
-
-    latest: dict[tuple[int, int], int] = field(default_factory=dict)
-    hashes: set[tuple[int, str]] = field(default_factory=set)
 
 
 class ImportBatch:
@@ -49,22 +42,27 @@ class ImportBatch:
         self._pools: dict[tuple[int, str], _PoolState] = {}
         self._raters: dict[str, t.Rater] = {}
         self._schemas: dict[str, SchemaRecord] = {}
-        self._rater_labels: dict[int, _RaterLabels] = {}
         self._items = PathItems(session)
 
     def add_trace(self, new: NewTrace) -> Outcome:
         """Store a trace with its question and pool."""
-        question = self._question(new.question)
-        pool = self._pool(question, new)
+        parts = (new.question.dataset, new.question.external_id, new.pool, new.sample)
+        for part in parts:
+            if not is_name(part):
+                raise ConflictError(
+                    f"{part!r} in a key: a name without control characters is right"
+                )
         digest = content_hash(new.source)
-        known = pool.samples.get(new.sample)
-        if known == digest:
-            return "known"
-        key = path_key(question.dataset, question.external_id, new.pool, new.sample)
-        if known is not None:
+        known = self._sample_hash(new)
+        if known not in (None, digest):
             raise ConflictError(
-                f"{key} is in the database with another text; give this one another sample or pool"
+                f"{path_key(*parts)} is in the database with another text; "
+                "give this one another sample or pool"
             )
+        question = self._question(new.question)
+        if known is not None:
+            return "known"
+        pool = self._pool(question, new)
         self._s.add(
             t.Trace(
                 pool_id=pool.id,
@@ -85,8 +83,15 @@ class ImportBatch:
             )
         )
         pool.samples[new.sample] = digest
-        self._items.forget()
         return "added"
+
+    def _sample_hash(self, new: NewTrace) -> str | None:
+        """Return the hash of what is stored under a trace's key, None when nothing is."""
+        question = self._known_question(new.question)
+        if question is None:
+            return None
+        state = self._known_pool(_id(question), new.pool)
+        return None if state is None else state.samples.get(new.sample)
 
     def settled_question(self, new: NewQuestion, *, kind_stated: bool) -> NewQuestion:
         """Return the question under the answer kind, options and percent rule it already has.
@@ -103,6 +108,8 @@ class ImportBatch:
             )
         if new.options is not None and row.options != new.options:
             raise ConflictError(f"{name} has other options in the database")
+        if new.percent == "ratio" != row.percent:
+            raise ConflictError(f"{name} has the percent rule {row.percent} in the database")
         kind: Any = row.answer_kind
         gold = new.gold
         if new.gold_text is not None:
@@ -112,6 +119,8 @@ class ImportBatch:
                 options=row.options,
                 percent=row.percent,
             )
+            if gold is None:
+                raise ConflictError(f"{name}: the gold {new.gold_text!r} is no {kind} answer")
         return replace(new, answer_kind=kind, options=row.options, percent=row.percent, gold=gold)
 
     def _known_question(self, new: NewQuestion) -> t.Question | None:
@@ -143,6 +152,8 @@ class ImportBatch:
             )
             self._s.add(row)
             self._s.flush()
+            text = folded(new.dataset, new.external_id, new.text)
+            self._s.add(t.QuestionSearch(question_id=_id(row), folded=text))
         else:
             _same_question(row, new)
             if row.gold_text is None and new.gold_text is not None:
@@ -151,22 +162,28 @@ class ImportBatch:
         self._questions[new.dataset, new.external_id] = row
         return row
 
+    def _known_pool(self, question_id: int, name: str) -> _PoolState | None:
+        state = self._pools.get((question_id, name))
+        if state is None:
+            pool_id = self._s.exec(
+                select(t.Pool.id).where(t.Pool.question_id == question_id, t.Pool.name == name)
+            ).one_or_none()
+            if pool_id is None:
+                return None
+            samples = self._s.exec(
+                select(t.Trace.sample, t.Trace.source_hash).where(t.Trace.pool_id == pool_id)
+            ).all()
+            state = self._pools[question_id, name] = _PoolState(pool_id, dict(samples))
+        return state
+
     def _pool(self, question: t.Question, new: NewTrace) -> _PoolState:
         key = (_id(question), new.pool)
-        state = self._pools.get(key)
-        if state is not None:
-            return state
-        row = self._s.exec(
-            select(t.Pool).where(t.Pool.question_id == key[0], t.Pool.name == new.pool)
-        ).one_or_none()
-        if row is None:
+        state = self._known_pool(*key)
+        if state is None:
             row = t.Pool(question_id=key[0], name=new.pool, model=new.model, variant=new.variant)
             self._s.add(row)
             self._s.flush()
-        samples = self._s.exec(
-            select(t.Trace.sample, t.Trace.source_hash).where(t.Trace.pool_id == row.id)
-        ).all()
-        self._pools[key] = state = _PoolState(_id(row), dict(samples))
+            state = self._pools[key] = _PoolState(_id(row), {})
         return state
 
     def add_label(self, new: NewLabel) -> Outcome:
@@ -174,14 +191,19 @@ class ImportBatch:
 
         A different label by the same rater on the same item supersedes the earlier one.
         """
+        schema = self._schema(new)
+        self._check_rater(new)
         item = self._items.find(new.item)
         rater = self._rater(new)
-        schema = self._schema(new)
-        mine = self._labels_of(_id(rater))
         digest = content_hash(_label_content(new))
-        if (item.id, digest) in mine.hashes:
+        known = select(t.Label.id).where(
+            t.Label.content_hash == digest,
+            t.Label.item_id == item.id,
+            t.Label.rater_id == rater.id,
+        )
+        if self._s.exec(known).first() is not None:
             return "known"
-        before = mine.latest.get((item.id, schema.id))
+        before = latest_label_id(self._s, _id(rater), schema.id, item.id)
         label = t.Label(
             item_id=item.id,
             schema_id=schema.id,
@@ -201,8 +223,6 @@ class ImportBatch:
         )
         self._s.add(label)
         self._s.flush()
-        mine.latest[item.id, schema.id] = _id(label)
-        mine.hashes.add((item.id, digest))
         flags = verdict_flags(new, item.n_steps)
         if any((new.rationale, new.raw, new.prompt_version, new.extra, flags)):
             self._s.add(
@@ -217,32 +237,27 @@ class ImportBatch:
             )
         return "added" if before is None else "changed"
 
-    def _labels_of(self, rater_id: int) -> _RaterLabels:
-        if rater_id not in self._rater_labels:
-            known = _RaterLabels()
-            for label_id, item_id, schema_id, digest in self._s.exec(
-                select(t.Label.id, t.Label.item_id, t.Label.schema_id, t.Label.content_hash)
-                .where(t.Label.rater_id == rater_id)
-                .order_by(col(t.Label.id))
-            ):
-                known.latest[item_id, schema_id] = label_id or 0
-                if digest is not None:
-                    known.hashes.add((item_id, digest))
-            self._rater_labels[rater_id] = known
-        return self._rater_labels[rater_id]
+    def _known_rater(self, name: str) -> t.Rater | None:
+        row = self._raters.get(name)
+        if row is None:
+            row = self._s.exec(select(t.Rater).where(t.Rater.name == name)).one_or_none()
+        return row
+
+    def _check_rater(self, new: NewLabel) -> None:
+        if not is_name(new.rater):
+            raise ConflictError(f"rater {new.rater!r}: a name without control characters is right")
+        row = self._known_rater(new.rater)
+        if row is not None and row.kind != new.rater_kind:
+            raise ConflictError(
+                f"rater {new.rater!r} is a {row.kind} in the database, not a {new.rater_kind}"
+            )
 
     def _rater(self, new: NewLabel) -> t.Rater:
-        row = self._raters.get(new.rater)
-        if row is None:
-            row = self._s.exec(select(t.Rater).where(t.Rater.name == new.rater)).one_or_none()
+        row = self._known_rater(new.rater)
         if row is None:
             row = t.Rater(name=new.rater, kind=new.rater_kind)
             self._s.add(row)
             self._s.flush()
-        if row.kind != new.rater_kind:
-            raise ConflictError(
-                f"rater {new.rater!r} is a {row.kind} in the database, not a {new.rater_kind}"
-            )
         self._raters[new.rater] = row
         return row
 
@@ -263,6 +278,8 @@ class ImportBatch:
                 f"category {new.category!r} is not in schema {schema.name} "
                 f"version {schema.version}: {', '.join(names)}"
             )
+        if new.state != "labelled" and new.category is not None:
+            raise ConflictError(f"state {new.state} goes without a category, not {new.category!r}")
         return schema
 
 
@@ -323,3 +340,4 @@ class Imports(Base):
         """Open one transaction for many lines: all of it is kept, or nothing on an exception."""
         with self._write() as session:
             yield ImportBatch(session)
+        self._let_others_write()

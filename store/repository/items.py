@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlalchemy import select as plain_select
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col
 
 from store import tables as t
-from store.keys import path_key, split_path_key
+from store.keys import is_name, path_key, split_path_key
 
 
 class ConflictError(ValueError):
@@ -25,16 +25,11 @@ class PathItem:
 
 
 class PathItems:
-    """Path items of a database by key, read once and made on demand, inside one session."""
+    """Path items of a database by key, made on demand, inside one session."""
 
     def __init__(self, session: Session) -> None:
         self._s = session
-        self._items: dict[str, PathItem] | None = None
-        self._traces: dict[str, tuple[int, int, int]] = {}
-
-    def forget(self) -> None:
-        """Read the traces again next time: some were added."""
-        self._items = None
+        self._known: dict[str, PathItem] = {}
 
     def find(self, key: str) -> PathItem:
         """Return the item of a key, making it when its trace is stored.
@@ -44,51 +39,45 @@ class PathItems:
         ConflictError
             When the key is no path key, or names no trace in the database.
         """
-        items = self._load()
-        if key in items:
-            return items[key]
-        if key not in self._traces:
+        if key not in self._known:
             try:
-                split_path_key(key)
+                parts = split_path_key(key)
             except ValueError as error:
                 raise ConflictError(str(error)) from error
+            proper = path_key(*parts)  # %2f is %2F
+            self._known[key] = self._stored(proper) or self._made(proper, parts)
+        return self._known[key]
+
+    def _stored(self, key: str) -> PathItem | None:
+        if not is_name(key):
+            return None
+        row = self._s.execute(
+            plain_select(col(t.Item.id), col(t.Trace.id), col(t.Trace.n_steps))
+            .join(t.Trace, col(t.Trace.id) == col(t.Item.trace_id))
+            .where(col(t.Item.key) == key)
+        ).one_or_none()
+        return None if row is None else PathItem(row[0] or 0, row[1] or 0, row[2])
+
+    def _made(self, key: str, parts: tuple[str, str, str, str]) -> PathItem:
+        dataset, external, pool, sample = parts
+        found = (
+            is_name(key)
+            and self._s.execute(
+                plain_select(col(t.Trace.id), col(t.Trace.n_steps), col(t.Question.id))
+                .join(t.Pool, col(t.Pool.id) == col(t.Trace.pool_id))
+                .join(t.Question, col(t.Question.id) == col(t.Pool.question_id))
+                .where(
+                    col(t.Question.dataset) == dataset,
+                    col(t.Question.external_id) == external,
+                    col(t.Pool.name) == pool,
+                    col(t.Trace.sample) == sample,
+                )
+            ).one_or_none()
+        )
+        if not found:
             raise ConflictError(f"{key} names no trace in the database: import its traces first")
-        trace_id, question_id, n_steps = self._traces[key]
-        row = t.Item(key=key, kind="path", trace_id=trace_id, question_id=question_id)
+        trace_id, n_steps, question_id = found
+        row = t.Item(key=key, kind="path", trace_id=trace_id, question_id=question_id or 0)
         self._s.add(row)
         self._s.flush()
-        items[key] = PathItem(row.id or 0, trace_id, n_steps)
-        return items[key]
-
-    def _load(self) -> dict[str, PathItem]:
-        if self._items is None:
-            self._s.flush()
-            rows = self._s.execute(
-                plain_select(
-                    col(t.Question.id),
-                    col(t.Question.dataset),
-                    col(t.Question.external_id),
-                    col(t.Pool.name),
-                    col(t.Trace.sample),
-                    col(t.Trace.id),
-                    col(t.Trace.n_steps),
-                )
-                .join(t.Pool, col(t.Pool.question_id) == col(t.Question.id))
-                .join(t.Trace, col(t.Trace.pool_id) == col(t.Pool.id))
-            )
-            self._traces = {
-                path_key(dataset, external, pool, sample): (
-                    trace_id or 0,
-                    question_id or 0,
-                    n_steps,
-                )
-                for question_id, dataset, external, pool, sample, trace_id, n_steps in rows
-            }
-            steps = {trace_id: n for trace_id, _, n in self._traces.values()}
-            self._items = {
-                key: PathItem(item_id or 0, trace_id or 0, steps.get(trace_id or 0, 0))
-                for item_id, key, trace_id in self._s.exec(
-                    select(t.Item.id, t.Item.key, t.Item.trace_id)
-                )
-            }
-        return self._items
+        return PathItem(row.id or 0, trace_id or 0, n_steps)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from sqlalchemy import func
+from sqlalchemy import ColumnElement, exists, func
+from sqlalchemy import select as plain_select
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.engine import Base
 from store.records import LabelRecord, LabelState, SchemaRecord, UndoResult
 
+DECIDED: tuple[LabelState, ...] = ("labelled", "unsure", "skipped")
 _CONTENT = ("state", "category", "first_wrong_step", "flagged", "note")
 
 
@@ -109,20 +112,18 @@ class Labels(Base):
 
     def _reverse(self, rater_id: int, act: Literal["undo", "redo"]) -> UndoResult | None:
         with self._write() as s:
-            done, undone = _stacks(s, rater_id)
-            stack = done if act == "undo" else undone
-            if not stack:
+            found = _reversible(s, rater_id, act)
+            if found is None:
                 return None
-            target = s.get_one(t.Label, stack[-1])
+            target = s.get_one(t.Label, found)
             item = s.get_one(t.Item, target.item_id)
-            source = target
+            source: t.Label | None = target
             if act == "undo":
-                earlier = s.get(t.Label, target.supersedes) if target.supersedes else None
-                content = _content(earlier)
-            else:
-                content = _content(source)
+                source = s.get(t.Label, target.supersedes) if target.supersedes else None
             latest = latest_label(s, rater_id, target.schema_id, target.item_id)
-            row = _new_row(s, rater_id, item, target.schema_id, target.seal, latest, content, None)
+            row = _new_row(
+                s, rater_id, item, target.schema_id, target.seal, latest, _content(source), None
+            )
             row.act, row.reverses = act, target.id
             s.add(row)
             s.flush()
@@ -206,36 +207,71 @@ def _content(row: t.Label | None) -> dict[str, Any]:
     return {name: getattr(row, name) for name in _CONTENT}
 
 
-def _stacks(s: Session, rater_id: int) -> tuple[list[int], list[int]]:
-    """Return the ids of acts that can be undone and redone, last one on top."""
-    done: list[int] = []
-    undone: list[int] = []
-    rows = s.exec(
-        select(t.Label.id, t.Label.act)
-        .where(t.Label.rater_id == rater_id, t.Label.act != "import")
-        .order_by(col(t.Label.id))
+def _reversible(s: Session, rater_id: int, act: Literal["undo", "redo"]) -> int | None:
+    """Return the id of the label that an undo takes back or a redo does again.
+
+    Acts and their reversals pair up like brackets, so they are read from the newest back until
+    one has no partner. An import closes what came before it on its item: it stays as imported.
+    """
+    acts = (
+        plain_select(
+            col(t.Label.id),
+            col(t.Label.act),
+            col(t.Label.reverses),
+            col(t.Label.item_id),
+            col(t.Label.schema_id),
+        )
+        .where(col(t.Label.rater_id) == rater_id)
+        .order_by(col(t.Label.id).desc())
+        .execution_options(yield_per=20)
     )
-    for label_id, act in rows:
-        if act == "label":
-            done.append(label_id or 0)
-            undone.clear()
-        elif act == "undo":
-            undone.append(done.pop())
-        else:
-            done.append(undone.pop())
-    return done, undone
+    closed: set[tuple[int, int]] = set()
+    paired = 0
+    with s.execute(acts) as rows:
+        for row, done, reverses, item, schema in rows:
+            if False:
+                return None
+            if done == "import":
+                closed.add((item, schema))
+            elif (item, schema) in closed:
+                continue
+            elif done == act:
+                paired += 1
+            elif paired:
+                paired -= 1
+            else:
+                target: int = row if reverses is None else reverses
+                return target
+    return None
+
+
+def is_standing(label: Any) -> ColumnElement[bool]:
+    """Return the clause that a row is its rater's newest on its item under its schema."""
+    newer = aliased(t.Label)
+    return ~exists(col(newer.id)).where(
+        col(newer.rater_id) == label.rater_id,
+        col(newer.item_id) == label.item_id,
+        col(newer.schema_id) == label.schema_id,
+        col(newer.id) > label.id,
+    )
 
 
 def latest_label(s: Session, rater_id: int, schema_id: int, item_id: int) -> t.Label | None:
     """Return the newest row of a rater on an item, open ones included."""
-    newest = s.exec(
+    newest = latest_label_id(s, rater_id, schema_id, item_id)
+    return None if newest is None else s.get_one(t.Label, newest)
+
+
+def latest_label_id(s: Session, rater_id: int, schema_id: int, item_id: int) -> int | None:
+    """Return the id of the newest row of a rater on an item."""
+    newest: int | None = s.exec(
         select(func.max(col(t.Label.id))).where(
             t.Label.rater_id == rater_id,
             t.Label.schema_id == schema_id,
             t.Label.item_id == item_id,
         )
     ).one()
-    return None if newest is None else s.get_one(t.Label, newest)
+    return newest
 
 
 def label_record(row: t.Label, key: str) -> LabelRecord:

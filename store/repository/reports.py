@@ -23,7 +23,8 @@ from store.records import (
     SchemaRecord,
     Verdict,
 )
-from store.repository.cases import DECIDED, done_cases, is_revealed, read_case
+from store.repository.cases import is_revealed, read_case
+from store.repository.queue import decided_paths
 from store.repository.scores import _scoring_record, read_pool_score
 
 
@@ -37,20 +38,15 @@ class Reports(Base):
             traces = _by_group(s, _trace_counts(), group)
             scores = _by_group(s, _score_counts(), group)
             cases = _by_group(s, _case_counts(), group)
-            done = {} if rater_id is None else _by_group(s, _done_counts(rater_id), group)
-            items = {} if rater_id is None else _by_group(s, _item_counts(rater_id), group)
-        return tuple(
-            OverviewRow(
-                key[0],
-                key[1],
-                *counts,
-                *scores.get(key, (0,) * 5),
-                *cases.get(key, (0,)),
-                *done.get(key, (0,)),
-                *items.get(key, (0, 0)),
-            )
-            for key, counts in traces.items()
-        )
+            mine = {} if rater_id is None else _by_group(s, _my_counts(rater_id), group)
+        rows = []
+        for (dataset, pool), counts in traces.items():
+            n_cases, n_items = cases.get((dataset, pool), (0, 0))
+            n_done, n_items_done = mine.get((dataset, pool), (0, 0))
+            progress: tuple[int, ...] = (n_cases, n_done, n_items, n_items_done)
+            scored = scores.get((dataset, pool), (0,) * 5)
+            rows.append(OverviewRow(dataset, pool, *counts, *scored, *progress))
+        return tuple(rows)
 
     def revealed_case(self, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealedCase:
         """Return what the seal hid.
@@ -226,7 +222,7 @@ def _faithfulness_row(
             .join(t.TraceScore, col(t.TraceScore.trace_id) == col(t.Trace.id))
             .where(t.TraceScore.question_score_id == score.id)
         )
-        if trace.answer == score.sc_answer
+        if score.sc_answer is not None and trace.answer == score.sc_answer
     ]
     votes = [by_trace[x.id] for x in supporters if by_trace.get(x.id) is not None]
     sound = sum(v == "faithful" for v in votes)
@@ -252,20 +248,27 @@ def _by_group(
 
 
 def _trace_counts() -> Any:
+    """Count by pool first: a pool has one question, so a group has as many of both."""
     trace = t.Trace
-    return (
+    pools = (
         plain_select(
-            func.count(func.distinct(col(t.Question.id))),
-            func.count(col(trace.id)),
-            func.count(col(trace.id)).filter(col(trace.n_steps) > 0),
-            func.count(col(trace.id)).filter(col(trace.parsed)),
-            func.count(col(trace.id)).filter(col(trace.strict)),
-            func.sum(col(trace.n_unannotated)),
-            func.sum(col(trace.n_steps)),
+            col(trace.pool_id).label("pool_id"),
+            func.count().label("n"),
+            func.count().filter(col(trace.n_steps) > 0).label("usable"),
+            func.count().filter(col(trace.parsed)).label("parsed"),
+            func.count().filter(col(trace.strict)).label("strict"),
+            func.sum(col(trace.n_unannotated)).label("unannotated"),
+            func.sum(col(trace.n_steps)).label("steps"),
         )
-        .select_from(t.Question)
-        .join(t.Pool, col(t.Pool.question_id) == col(t.Question.id))
-        .join(trace, col(trace.pool_id) == col(t.Pool.id))
+        .group_by(col(trace.pool_id))
+        .subquery()
+    )
+    sums = (func.sum(c) for c in pools.c if c.name != "pool_id")
+    return (
+        plain_select(func.count(), *sums)
+        .select_from(pools)
+        .join(t.Pool, col(t.Pool.id) == pools.c.pool_id)
+        .join(t.Question, col(t.Question.id) == col(t.Pool.question_id))
     )
 
 
@@ -288,38 +291,26 @@ def _score_counts() -> Any:
 
 
 def _case_counts() -> Any:
-    return (
-        plain_select(func.count(col(t.AuditCase.id)))
-        .select_from(t.AuditCase)
-        .join(t.Pool, col(t.Pool.id) == col(t.AuditCase.pool_id))
-        .join(t.Question, col(t.Question.id) == col(t.Pool.question_id))
-    )
-
-
-def _done_counts(rater_id: int) -> Any:
-    return _case_counts().where(col(t.AuditCase.id).in_(done_cases(rater_id)))
-
-
-def _item_counts(rater_id: int) -> Any:
-    newest = (
-        select(func.max(col(t.Label.id)).label("id"))
-        .where(t.Label.rater_id == rater_id)
-        .group_by(col(t.Label.schema_id), col(t.Label.item_id))
+    sizes = (
+        plain_select(col(t.CaseItem.case_id).label("case_id"), func.count().label("n"))
+        .group_by(col(t.CaseItem.case_id))
         .subquery()
     )
-    mine = (
-        select(col(t.Label.item_id).label("item_id"))
-        .join(newest, newest.c.id == col(t.Label.id))
-        .where(col(t.Label.state).in_(DECIDED))
-        .subquery()
-    )
+    return _of_cases(plain_select(func.count(), func.sum(sizes.c.n)), sizes)
+
+
+def _my_counts(rater_id: int) -> Any:
+    mine = decided_paths(rater_id).subquery()
+    done = func.count().filter(mine.c.n_decided == mine.c.n_items)
+    return _of_cases(plain_select(done, func.sum(mine.c.n_decided)), mine)
+
+
+def _of_cases(query: Any, cases: Any) -> Any:
     return (
-        plain_select(func.count(col(t.CaseItem.item_id)), func.count(mine.c.item_id))
-        .select_from(t.CaseItem)
-        .join(t.AuditCase, col(t.AuditCase.id) == col(t.CaseItem.case_id))
+        query.select_from(cases)
+        .join(t.AuditCase, col(t.AuditCase.id) == cases.c.case_id)
         .join(t.Pool, col(t.Pool.id) == col(t.AuditCase.pool_id))
         .join(t.Question, col(t.Question.id) == col(t.Pool.question_id))
-        .join(mine, mine.c.item_id == col(t.CaseItem.item_id), isouter=True)
     )
 
 
@@ -393,7 +384,7 @@ def _verdicts(
                 state=label.state,  # type: ignore[arg-type]
                 category=label.category,
                 first_wrong_step=label.first_wrong_step,
-                rationale=detail.rationale if detail else label.note,
+                rationale=(detail.rationale if detail else None) or label.note,
                 prompt_version=detail.prompt_version if detail else None,
                 flags=tuple(detail.flags) if detail else (),
             )

@@ -11,7 +11,9 @@ from sqlmodel import col, select
 from store import tables as t
 from store.columns import utc_now
 from store.engine import Base
+from store.keys import is_name
 from store.records import Category, RaterKind, RaterRecord, SchemaRecord
+from store.repository.labels import is_standing
 
 PATH_GUIDELINE = """\
 **Is the reasoning sound?** Judge the steps, not the answer.
@@ -88,10 +90,13 @@ class Schemas(Base):
         Raises
         ------
         ValueError
-            When the name is empty or belongs to a rater of another kind.
+            When the name is empty, holds control characters, or belongs to a rater of another
+            kind.
         """
         if not name.strip():
             raise ValueError("a rater needs a name")
+        if not is_name(name):
+            raise ValueError(f"rater {name!r}: a name without control characters is right")
         with self._read() as s:
             row = s.exec(select(t.Rater).where(t.Rater.name == name)).one_or_none()
         if row is None:
@@ -109,15 +114,9 @@ class Schemas(Base):
 
     def raters(self) -> tuple[RaterRecord, ...]:
         """Return all raters with how many items carry a category of theirs."""
-        latest = (
-            select(func.max(col(t.Label.id)).label("id"))
-            .group_by(col(t.Label.rater_id), col(t.Label.schema_id), col(t.Label.item_id))
-            .subquery()
-        )
         counted = (
             select(col(t.Label.rater_id).label("rater_id"), func.count().label("n"))
-            .join(latest, latest.c.id == col(t.Label.id))
-            .where(t.Label.state == "labelled")
+            .where(t.Label.state == "labelled", is_standing(t.Label))
             .group_by(col(t.Label.rater_id))
             .subquery()
         )

@@ -6,25 +6,34 @@ from alembic import op
 revision = "0001"
 down_revision = None
 
-APPEND_ONLY = ("label", "verdict_detail", "reveal")
+SAME_ROW = {
+    "label": "id = NEW.id",
+    "verdict_detail": "label_id = NEW.label_id",
+    "reveal": "id = NEW.id OR (rater_id = NEW.rater_id AND question_id = NEW.question_id)",
+}
+"""Append-only tables, with what tells an insert that would replace a row (INSERT OR REPLACE)."""
 
 
 def _forbid_changes() -> None:
     """Labels, verdicts and reveals are never updated or deleted, whoever asks."""
     dialect = op.get_bind().dialect.name
     if dialect == "sqlite":
-        for table in APPEND_ONLY:
+        for table, same in SAME_ROW.items():
+            refuse = f"BEGIN SELECT RAISE(ABORT, '{table} rows are append-only'); END"
             for verb in ("update", "delete"):
                 op.execute(
-                    f"CREATE TRIGGER {table}_no_{verb} BEFORE {verb.upper()} ON {table} "
-                    f"BEGIN SELECT RAISE(ABORT, '{table} rows are append-only'); END"
+                    f"CREATE TRIGGER {table}_no_{verb} BEFORE {verb.upper()} ON {table} {refuse}"
                 )
+            op.execute(
+                f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} "
+                f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {same}) {refuse}"
+            )
     elif dialect == "postgresql":
         op.execute(
             "CREATE FUNCTION medoid_append_only() RETURNS trigger LANGUAGE plpgsql AS "
             "$$ BEGIN RAISE EXCEPTION '% rows are append-only', TG_TABLE_NAME; END $$"
         )
-        for table in APPEND_ONLY:
+        for table in SAME_ROW:
             op.execute(
                 f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE ON {table} "
                 "FOR EACH ROW EXECUTE FUNCTION medoid_append_only()"
@@ -119,6 +128,16 @@ def upgrade() -> None:
         batch_op.create_index("ix_pool_name", ["name"], unique=False)
 
     op.create_table(
+        "question_search",
+        sa.Column("question_id", sa.Integer(), nullable=False),
+        sa.Column("folded", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["question_id"],
+            ["question.id"],
+        ),
+        sa.PrimaryKeyConstraint("question_id"),
+    )
+    op.create_table(
         "reveal",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("rater_id", sa.Integer(), nullable=False),
@@ -191,6 +210,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("pool_id", "sample"),
     )
+    with op.batch_alter_table("trace", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_trace_counts",
+            ["pool_id", "n_steps", "parsed", "strict", "n_unannotated"],
+            unique=False,
+        )
+
     op.create_table(
         "audit_case",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -292,7 +318,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("case_id", "item_id"),
     )
     with op.batch_alter_table("case_item", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_case_item_item_id"), ["item_id"], unique=False)
+        batch_op.create_index("ix_case_item_item", ["item_id", "case_id"], unique=False)
 
     op.create_table(
         "label",
@@ -344,8 +370,11 @@ def upgrade() -> None:
     with op.batch_alter_table("label", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_label_content_hash"), ["content_hash"], unique=False)
         batch_op.create_index("ix_label_item", ["item_id"], unique=False)
+        batch_op.create_index("ix_label_acts", ["rater_id", "id", "act"], unique=False)
         batch_op.create_index(
-            "ix_label_latest", ["rater_id", "schema_id", "item_id", "id"], unique=False
+            "ix_label_latest",
+            ["rater_id", "item_id", "schema_id", "id", "state", "flagged"],
+            unique=False,
         )
 
     op.create_table(
@@ -390,12 +419,13 @@ def downgrade() -> None:
     op.drop_table("trace_score")
     with op.batch_alter_table("label", schema=None) as batch_op:
         batch_op.drop_index("ix_label_latest")
+        batch_op.drop_index("ix_label_acts")
         batch_op.drop_index("ix_label_item")
         batch_op.drop_index(batch_op.f("ix_label_content_hash"))
 
     op.drop_table("label")
     with op.batch_alter_table("case_item", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_case_item_item_id"))
+        batch_op.drop_index("ix_case_item_item")
 
     op.drop_table("case_item")
     with op.batch_alter_table("question_score", schema=None) as batch_op:
@@ -411,10 +441,14 @@ def downgrade() -> None:
         batch_op.drop_index("ix_audit_case_order")
 
     op.drop_table("audit_case")
+    with op.batch_alter_table("trace", schema=None) as batch_op:
+        batch_op.drop_index("ix_trace_counts")
+
     op.drop_table("trace")
     op.drop_table("design")
     op.drop_table("scoring")
     op.drop_table("reveal")
+    op.drop_table("question_search")
     with op.batch_alter_table("pool", schema=None) as batch_op:
         batch_op.drop_index("ix_pool_name")
 
