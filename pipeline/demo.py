@@ -71,9 +71,7 @@ def load_embeddings(store: Store, path: Path) -> int:
     with np.load(path, allow_pickle=False) as data:
         hashes = [h.hex() for h in data["sha256"].astype("V32").tolist()]
         vectors = data["vectors"].astype(np.float32)
-        embedder_id = store.embedder(
-            str(data["embedder"]), str(data["revision"]), vectors.shape[1]
-        )
+        embedder_id = store.embedder(str(data["embedder"]), str(data["revision"]), vectors.shape[1])
     store.add_embeddings(embedder_id, dict(zip(hashes, vectors, strict=True)))
     return len(hashes)
 
