@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
+from scoring.parsing.booleans import read_boolean
 from scoring.parsing.choices import read_choice
 from scoring.parsing.dates import names_month_and_day, read_date
 from scoring.parsing.folding import fold, text_form
@@ -21,15 +22,14 @@ Options = Sequence[str] | Mapping[str, str]
 MAX_ANSWER = 10_000
 """An answer with more characters is none."""
 
-_WORDS = {"yes": True, "true": True, "no": False, "false": False}
-_LEAD = re.compile(r"(yes|no|true|false)\b(.*)", re.IGNORECASE | re.DOTALL)
-_GOES_ON = frozenset(
-    ["it", "they", "he", "she", "because", "since", "as", "that", "this", "there", "you", "we", "i"]
-)
-_END = re.compile(r".*\b(?:is|answer|therefore|so|:)\s{0,4}[:,]?\s{0,4}[\"']?(yes|no|true|false)")
 _SENTENCE = re.compile(r"[.!?;]\s{1,4}(?![0-9\s])|\n")
 _BRACKETED = re.compile(r"\[([^\[\]]{0,2000})\]?")
 _THOUSANDS = re.compile(r"[0-9],[0-9]{3}(?![0-9])")
+_BARE = frozenset({"answer_units", "answer_percent", "answer_expression", "answer_estimate"})
+"""Codes of a reading that leaves nothing but the value itself unread."""
+_CORRECTION = re.compile(
+    r"(?:(?:no|wait|actually|sorry|oops|correction|rather)\b[\s,;:.—-]{0,8}){1,3}", re.IGNORECASE
+)
 _VARIABLE = re.compile(r"[^\W\d_]_[^\W_]|[^\W_]_[^\W\d_]")
 
 
@@ -92,8 +92,12 @@ def read_answer(
     else text. Digits that do not come to one number (``3 or 4``, ``16 * 2``) are no answer rather
     than a text. Number words count in `auto` only where they open the answer.
 
-    When the whole is unreadable, its first sentence is tried; what follows is an explanation.
-    Arithmetic is never carried out, except that ``p/q`` is a fraction.
+    When the whole is unreadable, its first sentence is tried; what follows is an explanation,
+    unless it is another answer of the kind by itself or by way of correction: then there is none.
+    Both yes and no ("Yes. No.") are none, also in `auto`. Arithmetic is never carried out, except
+    that ``p/q`` is a fraction. What an answer denies, only bounds, or leaves to compute is none;
+    an estimate is its value with the issue ``answer_estimate`` (`read_number`). Characters that
+    show nothing are no part of an answer (`visible`).
 
     Examples
     --------
@@ -112,11 +116,8 @@ def read_answer(
     if options is not None and kind == "auto":
         kind = "choice"
     normal, codes = _read(text, kind, options, percent)
-    if normal is None and kind != "text":
-        first = _SENTENCE.split(text.strip(), maxsplit=1)[0]
-        if len(first) < len(text.strip()):
-            normal, codes = _read(first, kind, options, percent)
-            codes = ("answer_first_sentence", *codes) if normal is not None else codes
+    if normal is None and kind != "text" and "answer_polarity" not in codes:
+        normal, codes = _first_sentence(text, kind, options, percent, codes)
     if normal is None:
         codes = (*codes, "answer_unreadable")
     return _reading(normal, codes, text)
@@ -213,6 +214,27 @@ def _reading(normal: NormalForm | None, codes: tuple[str, ...], text: str) -> An
     return AnswerReading(normal, tuple(issues))
 
 
+def _first_sentence(
+    text: str, kind: AnswerKind, options: Options | None, percent: str, codes: tuple[str, ...]
+) -> _Raw:
+    """Read the first sentence, unless a later one is another answer or corrects it."""
+    first, *later = _SENTENCE.split(text.strip(), maxsplit=20)
+    if not later:
+        return None, codes
+    normal, found = _read(first, kind, options, percent)
+    if normal is None:
+        return None, found or codes
+    for sentence in later:
+        corrects = _CORRECTION.match(sentence)
+        said = sentence[corrects.end() :] if corrects else sentence
+        other, how = _read(said, kind, options, percent)
+        if other is None or other == normal or (other[0] == "text" and normal[0] != "text"):
+            continue
+        if corrects or set(how) <= _BARE:
+            return None, ("answer_corrected",)
+    return normal, ("answer_first_sentence", *found)
+
+
 def _read(text: str, kind: AnswerKind, options: Options | None, percent: str) -> _Raw:
     if kind == "text":
         form = text_form(text)
@@ -224,8 +246,8 @@ def _read(text: str, kind: AnswerKind, options: Options | None, percent: str) ->
         normal, codes, _ = _number(text, folded, percent)
         return normal, codes
     if kind == "boolean":
-        value = _boolean(folded, loose=True)
-        return (None if value is None else ("boolean", value)), ()
+        value, codes = read_boolean(folded, known=True)
+        return (None if value is None else ("boolean", value)), codes
     if kind == "date":
         date = read_date(folded)
         return (("date", date.value) if date.value else None), date.codes
@@ -234,9 +256,9 @@ def _read(text: str, kind: AnswerKind, options: Options | None, percent: str) ->
 
 def _auto(text: str, folded: str, percent: str) -> _Raw:
     """Choose the kind from the text alone, in the order `read_answer` documents."""
-    value = _boolean(folded, loose=False)
-    if value is not None:
-        return ("boolean", value), ()
+    value, codes = read_boolean(folded)
+    if value is not None or codes:
+        return (None if value is None else ("boolean", value)), codes
     if text.count("[") > text.count("]"):
         return None, ("answer_brackets",)
     choice, codes = read_choice(text, None)
@@ -289,31 +311,3 @@ def _number(
     if number.value is None or symbolic:
         return None, codes, number
     return ("number", number.value), codes, number
-
-
-def _boolean(folded: str, *, loose: bool) -> bool | None:
-    """Return the truth value a text states.
-
-    Notes
-    -----
-    A leading yes/no/true/false decides when it stands alone or before punctuation. `loose` (the
-    question is known to be yes/no) also takes "yes it is", "true because …" and a sentence that
-    ends in "is false" without a negation. Both polarities as the whole text decide nothing.
-    """
-    words = [w for w in re.findall(r"[^\W\d_]+", folded.casefold()) if w not in ("or", "and")]
-    if words and all(w in _WORDS for w in words) and not any(c.isdigit() for c in folded):
-        values = {_WORDS[w] for w in words}
-        return values.pop() if len(values) == 1 else None
-    lead = _LEAD.fullmatch(folded)
-    if lead:
-        rest = lead[2].lstrip(" *_`\"')")
-        if rest[:1] in tuple(".,;:!-—") and not re.match(r"\W{0,4}[0-9]", rest):
-            return _WORDS[lead[1].casefold()]
-        follows = re.match(r"[^\W\d_]+", rest)
-        if loose and follows and follows[0].casefold() in _GOES_ON:
-            return _WORDS[lead[1].casefold()]
-        return None
-    ending = _END.fullmatch(folded.casefold().replace("*", "").rstrip(" .\"')")) if loose else None
-    if ending is None or re.search(r"\bnot\b|n't\b|\bor\b", folded.casefold()):
-        return None
-    return _WORDS[ending[1]]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from scoring.parsing.folding import visible
 from scoring.parsing.issues import IssueLog, shown
 from scoring.parsing.references import Annotation
 from scoring.types import NormalForm, Step, Trace
@@ -55,14 +56,14 @@ def checked_missing(missing: str) -> None:
 
 
 def is_blank(text: str) -> bool:
-    """Return whether a text states nothing: only spaces, controls and punctuation.
+    r"""Return whether a text states nothing: only spaces, controls, punctuation and the unseen.
 
     Examples
     --------
-    >>> is_blank(" **: "), is_blank("∅"), is_blank("7")
-    (True, False, False)
+    >>> is_blank(" **: "), is_blank("\u3164"), is_blank("∅"), is_blank("7")
+    (True, True, False, False)
     """
-    return all(unicodedata.category(c)[0] in "PZC" for c in text)
+    return all(unicodedata.category(c)[0] in "PZC" for c in visible(text))
 
 
 def assemble(
@@ -90,7 +91,8 @@ def assemble(
     -------
     Trace
         Every dependency is smaller than its step, so no cycle can exist. The children of a
-        dropped step depend on its parents.
+        dropped step depend on its parents. A step without annotation names no parent: under
+        ``chain`` it follows the nearest step before it that was kept, and its issue says so.
 
     Notes
     -----
@@ -98,11 +100,11 @@ def assemble(
     latest occurrence before the referring step counts; a step's own number is always a
     reference to itself.
     """
-    edges = _resolved(raw, log, missing)
     for i, step in enumerate(raw):
         if step.dropped is None and is_blank(step.text):
             step.dropped = "step_empty"
             log.add("step_empty", f"step {_name(step, i)} has no text", at=step.at, step=i)
+    edges = _resolved(raw, log, missing)
     parents, final = _contracted(raw, edges)
     steps = tuple(
         Step(final[i], s.text.strip(), parents[i], s.annotated, s.code)
@@ -126,19 +128,29 @@ def _resolved(raw: Sequence[RawStep], log: IssueLog, missing: str) -> list[tuple
         if step.label is not None:
             places.setdefault(step.label, []).append(i)
     edges: list[tuple[int, ...]] = []
+    kept: int | None = None
     for i, step in enumerate(raw):
-        if not step.annotated:
-            if step.dropped is None and not is_blank(step.text):
-                _note_missing(step, i, log, missing)
-            edges.append((i - 1,) if i and missing == "chain" else ())
-            continue
-        edges.append(_references(step, i, places, log))
+        if step.annotated:
+            edges.append(_references(step, i, places, log))
+        else:
+            if step.dropped is None:
+                _note_missing(raw, i, kept, log, missing)
+            edges.append((kept,) if kept is not None and missing == "chain" else ())
+        kept = i if step.dropped is None else kept
     return edges
 
 
-def _note_missing(step: RawStep, i: int, log: IssueLog, missing: str) -> None:
+def _note_missing(
+    raw: Sequence[RawStep], i: int, kept: int | None, log: IssueLog, missing: str
+) -> None:
+    step = raw[i]
+    follows = "it follows the step before it"
+    if kept is None:
+        follows = "the first step is a premise"
+    elif kept < i - 1:
+        follows = f"the one before it was dropped, so it follows step {_name(raw[kept], kept)}"
     done = {
-        "chain": "it follows the step before it" if i else "the first step is a premise",
+        "chain": follows,
         "premise": "it counts as a premise",
         "exclude": "the trace is left out",
     }[missing]

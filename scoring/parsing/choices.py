@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from scoring.parsing.folding import fold, text_form
 from scoring.parsing.numbers import read_number
+from scoring.parsing.qualifiers import is_bounded, is_denied
 from scoring.types import NormalForm
 
 _LETTER = re.compile(
@@ -81,8 +82,9 @@ def read_choice(
     With options: an option's whole text, its letter (``D``, ``(D)``, ``D.``, ``d``, ``option D``),
     or its letter and text. When the text after a letter is another option's, nothing is decided;
     when it is no option's, the letter counts and that is noted. In a sentence, exactly one
-    bracketed letter, else exactly one option's text that no other option contains, counts.
-    Options that are plain numbers are also met by another spelling of the number. Without
+    bracketed letter, else exactly one option's text that no other option contains, counts,
+    unless the sentence denies it ("not (D)"). Options that are plain numbers are met by the number
+    the answer states, however spelled, and by nothing else: ``√16`` is not the option 16. Without
     options a capital letter alone, or a letter before ``)``, is a choice; when `sure`, any
     letter alone or before ``.``, ``)`` or ``:``.
 
@@ -103,27 +105,38 @@ def read_choice(
     same = [letter for letter, option in table.items() if option == form]
     if same:
         return (("choice", same[0]), ()) if len(same) == 1 else (None, ())
-    mentions = {m.upper() for m in _MENTION.findall(text)} & set(table)
-    if len(mentions) > 1:
+    places = {m[1].upper(): m.span() for m in _MENTION.finditer(text) if m[1].upper() in table}
+    if len(places) > 1:
         return None, ()
     match = _LETTER.fullmatch(folded)
     if match and match[1].upper() in table:
         return _letter(match, table)
-    if mentions:
-        return ("choice", mentions.pop()), ("answer_in_sentence",)
+    for letter, (start, end) in places.items():
+        if is_denied(text[:start], text[end:]):
+            return None, ("answer_denied",)
+        return ("choice", letter), ("answer_in_sentence",)
     return _in_words(form, folded, table)
 
 
 def _in_words(form: str, folded: str, table: dict[str, str]) -> _Raw:
-    """Find the one option a text names, or whose number it is ("$12" for "12")."""
-    inside = [k for k, option in table.items() if option and _contains(form, option)]
+    """Find the one option a text names, or whose number it states ("$12" for "12")."""
+    numbers = {
+        k: value for k, option in table.items() if (value := _plain_number(option)) is not None
+    }
+    inside = {k: place for k in table if k not in numbers if (place := _place(form, table[k]))}
     if len(inside) == 1:
-        return ("choice", inside[0]), ("answer_in_sentence",)
-    value = _plain_number(folded)
-    if value is None or inside:
-        return None, ()
-    equal = [k for k, option in table.items() if _plain_number(option) == value]
-    return (("choice", equal[0]), ()) if len(equal) == 1 else (None, ())
+        letter, (start, end) = inside.popitem()
+        if is_denied(form[:start], form[end:]):
+            return None, ("answer_denied",)
+        if form[start].isdigit() and is_bounded(form[:start], form[end:]):
+            return None, ("answer_bound",)
+        return ("choice", letter), ("answer_in_sentence",)
+    stated = read_number(folded)
+    if inside or stated.value is None:
+        return None, () if inside else stated.codes
+    equal = [k for k, value in numbers.items() if value == stated.value]
+    codes = tuple(k for k in stated.codes if k in ("answer_estimate", "answer_in_sentence"))
+    return (("choice", equal[0]), codes) if len(equal) == 1 else (None, ())
 
 
 def _plain_number(text: str) -> Fraction | None:
@@ -135,17 +148,25 @@ def _plain_number(text: str) -> Fraction | None:
 
 def _letter(match: re.Match[str], table: dict[str, str]) -> _Raw:
     letter = match[1].upper()
+    if is_denied("", match[3] or match[5] or ""):
+        return None, ("answer_denied",)
     rest = text_form(match[3] or match[5] or "")
     if not rest or rest == table[letter]:
         return ("choice", letter), ()
-    others = {w.upper() for w in re.findall(r"\b[b-hj-z]\b", rest)} | {rest.upper()}
+    others = {w.upper() for w in re.findall(r"\b[b-hj-z]\b|\b[ai]$", rest)} | {rest.upper()}
     if rest in table.values() or others & set(table) - {letter}:
         return None, ()
     return ("choice", letter), ("choice_text_differs",)
 
 
-def _contains(form: str, option: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(option)}(?!\w)", form) is not None
+def _place(form: str, option: str) -> tuple[int, int] | None:
+    """Return where an option's text stands in a form as a whole, not as part of a larger number."""
+    if not option:
+        return None
+    left = r"(?<![\w.,√^/*+-])" if option[0].isdigit() else r"(?<!\w)"
+    right = r"(?!\w|[.,][0-9]|\s?[\^/*!+])" if option[-1].isdigit() else r"(?!\w)"
+    match = re.search(left + re.escape(option) + right, form)
+    return match.span() if match else None
 
 
 def _without_options(text: str, folded: str, sure: bool) -> _Raw:

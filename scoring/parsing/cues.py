@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from scoring.parsing.folding import visible
+
 _STRONG = re.compile(
     r"\bfinal\s{1,4}answer\b[*_\s]{0,8}"
     r"(?:(?:is|was|would\s{1,3}be)\b[*_\s]{0,8}[:=]?|[:=])",
@@ -189,10 +191,10 @@ def _is_order(line: str, match: re.Match[str]) -> bool:
 
 
 def _balanced(answer: str) -> str:
-    """Remove an emphasis mark whose other half belongs to the announcement."""
+    """Remove an emphasis mark whose other half belongs to the announcement; unseen is empty."""
     for mark in ("**", "__"):
         if answer.count(mark) == 1:
             answer = answer.replace(mark, "").strip()
     if answer.startswith("* ") or set(answer) <= set("*_ "):
         answer = answer.lstrip("*_ ")
-    return answer
+    return answer if visible(answer).strip() else ""

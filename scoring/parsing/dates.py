@@ -6,6 +6,8 @@ import datetime as dt
 import re
 from dataclasses import dataclass
 
+from scoring.parsing.qualifiers import estimate_words, is_bounded_date, is_denied
+
 _MONTHS = {
     name: i
     for i, names in enumerate(
@@ -82,7 +84,8 @@ def read_date(text: str) -> DateReading:
     Notes
     -----
     ``05/01/2021`` is month/day/year unless only day/month/year exists; where both do and differ,
-    the issue ``date_ambiguous`` says so. Years have four digits.
+    the issue ``date_ambiguous`` says so. Years have four digits. A date that is denied ("not May
+    1, 2021"), or only counted from or compared with ("the day after …", "before …"), is none.
 
     Examples
     --------
@@ -103,10 +106,21 @@ def read_date(text: str) -> DateReading:
     if len(spans) != 1 or spans[0][2] is None:
         return DateReading(None)
     start, end, value, code = spans[0]
+    for failed, name in (
+        (is_denied(text[:start], text[end:]), "answer_denied"),
+        (is_bounded_date(text[:start], text[end:]), "answer_bound"),
+    ):
+        if failed:
+            return DateReading(None, (name,))
+    estimated = estimate_words(text[:start], text[end:]) is not None
     rest = text[:start] + " " + text[end:]
     alone = not any(c.isalnum() for c in _WEEKDAY.sub("", rest))
-    codes = [c for c in (code, "" if alone else "answer_in_sentence") if c]
-    return DateReading(value, tuple(codes), alone)
+    codes = (
+        code,
+        "" if alone else "answer_in_sentence",
+        "answer_estimate" if estimated else "",
+    )
+    return DateReading(value, tuple(c for c in codes if c), alone)
 
 
 def names_month_and_day(text: str) -> bool:

@@ -59,11 +59,10 @@ def choose_answer(
         (answer as written or None, normal form or None).
     """
     given = [c for c in candidates if not is_blank(c.text)]
-    strong = [c for c in given if c.strong]
     chosen: Candidate | None = None
-    if strong or given:
-        chosen = _last_readable(strong or given, log, kind, options, percent)
-        if not strong:
+    if given:
+        chosen = _last_readable(given, log, kind, options, percent)
+        if not chosen.strong:
             log.add("answer_informal", "read after 'the answer is' or the like", at=chosen.at)
     else:
         boxed = last_boxed("\n".join(lines))

@@ -15,11 +15,59 @@ _SHORT_FRAC = re.compile(r"\\[dt]?frac\s{0,4}([0-9])\s{0,4}([0-9])")
 _TEXT = re.compile(r"\\(?:text|mathrm|mathbf|textbf|mbox|operatorname)\s{0,4}\{([^{}]{0,500})\}")
 _OPERATORS = re.compile(r"\\(?:times|cdot|ast)(?![a-zA-Z])")
 _DIVIDE = re.compile(r"\\div(?![a-zA-Z])")
-_APPROX = re.compile(r"\\approx(?![a-zA-Z])")
 _SPACES = re.compile(r"\\(?:[,;:! ]|quad(?![a-zA-Z])|qquad(?![a-zA-Z]))")
 _DELIMITERS = re.compile(r"\\(?:[()\[\]]|left(?![a-zA-Z])|right(?![a-zA-Z])|displaystyle)")
 _ESCAPED = re.compile(r"\\([$%&#_{}])")
-_COMMAND = re.compile(r"\\[a-zA-Z]{1,30}")
+_COMMAND = re.compile(r"\\([a-zA-Z]{1,30})")
+_SYMBOLS = {
+    **{"sqrt": "√", "pi": "π", "infty": "∞", "pm": "±", "mp": "∓", "sum": "∑", "prod": "∏"},
+    **{"int": "∫", "partial": "∂", "nabla": "∇", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈"},
+    **{"rceil": "⌉", "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "neg": "¬", "lnot": "¬"},
+    **dict.fromkeys(["le", "leq", "leqslant"], "≤"),
+    **dict.fromkeys(["ge", "geq", "geqslant"], "≥"),
+    **dict.fromkeys(["ne", "neq"], "≠"),
+    **{"lt": "<", "ll": "<", "gt": ">", "gg": ">"},
+    **dict.fromkeys(["approx", "sim", "simeq", "cong", "thickapprox", "thicksim"], "≈"),
+}
+_KEPT = frozenset(
+    [
+        *(
+            "log",
+            "ln",
+            "lg",
+            "exp",
+            "sin",
+            "cos",
+            "tan",
+            "cot",
+            "csc",
+            "sec",
+            "sinh",
+            "cosh",
+            "tanh",
+        ),
+        *("arcsin", "arccos", "arctan", "binom", "dbinom", "tbinom", "frac", "dfrac", "tfrac"),
+        *(
+            "cfrac",
+            "gcd",
+            "lcm",
+            "max",
+            "min",
+            "mod",
+            "bmod",
+            "pmod",
+            "lim",
+            "det",
+            "alpha",
+            "beta",
+        ),
+        *("gamma", "theta", "lambda", "mu", "phi", "omega", "sigma", "tau", "rho", "delta"),
+    ]
+)
+_DEGREES = re.compile(r"\^\s{0,4}(?:\{\s{0,4}\\circ\s{0,4}\}|\\circ(?![a-zA-Z]))")
+_ESTIMATE = re.compile(r"(?<![\w~])~(?!~)\s{0,2}(?=[-$€£¥]{0,2}\.?[0-9])")
+_CRY = re.compile(r"(?<=[^\W_])!+$")
+_LETTER = re.compile(r"[^\W\d_]")
 _BOLD = re.compile(r"(?<![\w*])\*\*(?=\S)([^*]{1,2000})\*\*(?!\*)")
 _GROUPED = re.compile(r"(?<=[0-9])[\u00a0\u2009\u202f'](?=[0-9]{3}(?![0-9]))")
 _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
@@ -29,6 +77,12 @@ _PLAIN = str.maketrans(
     | {"\u2215": "/", "\u00d7": "*", "\u22c5": "*", "\u00f7": "/", "\u2019": "'", "\u2018": "'"}
     | {"\u201c": '"', "\u201d": '"', "\u2248": "≈"}
 )
+_FILLERS = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+    + "".join(map(chr, [*range(0x180B, 0x1810), *range(0xFE00, 0xFE10)]))
+    + "".join(map(chr, range(0xE0100, 0xE01F0)))
+)
+_UNSEEN = dict.fromkeys(map(ord, _FILLERS), "")
 _PAIRS = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`", "*": "*", "_": "_", "$": "$"}
 _PAIRS |= {"«": "»", "„": '"', "~": "~"}
 _TRAILING = " \t\r\n.,;:!?*_`~"
@@ -64,21 +118,55 @@ def fold(text: str) -> str:
     return text
 
 
-def text_form(text: str) -> str:
-    """Return the normal form of a free-text answer; may be empty.
+def visible(text: str) -> str:
+    r"""Return a text without what shows nothing: two answers that look alike are one answer.
+
+    Parameters
+    ----------
+    text
+        Any text.
+
+    Returns
+    -------
+    str
+        Without format characters (Unicode category Cf: zero-width spaces and joiners, soft hyphen,
+        bidi marks and overrides, byte order mark, tags), variation selectors, fillers and the
+        blank Braille cell. Control characters other than white space become a space, so that they
+        never join two numbers to one.
 
     Notes
     -----
-    NFKC, case folded, white space collapsed, punctuation, quotes and markdown around it removed.
-    Applied until nothing changes, so that it is idempotent.
+    The price: the few spellings that a joiner alone tells apart (Persian, emoji) are one answer.
 
     Examples
     --------
-    >>> text_form("  “The  Beatles”. ")
-    'the beatles'
+    >>> visible("Pa\u00adris\u200b"), visible("1\x002"), visible("\u2066\ufeff")
+    ('Paris', '1 2', '')
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    kinds = {c: unicodedata.category(c) for c in set(text) if not c.isspace()}
+    table = _UNSEEN | {ord(c): "" for c, kind in kinds.items() if kind == "Cf"}
+    return text.translate(table | {ord(c): " " for c, kind in kinds.items() if kind == "Cc"})
+
+
+def text_form(text: str) -> str:
+    r"""Return the normal form of a free-text answer; may be empty.
+
+    Notes
+    -----
+    NFKC, case folded, white space collapsed, punctuation, quotes and markdown around it removed,
+    and what shows nothing (`visible`). Applied until nothing changes, so that it is idempotent.
+
+    Examples
+    --------
+    >>> text_form("  “The  Beatles”. "), text_form("\u200b")
+    ('the beatles', '')
     """
     for _ in range(12):
-        formed = " ".join(fold(text).casefold().split())
+        formed = fold(text).casefold()
+        formed = _CRY.sub("", formed) if _LETTER.search(formed) else formed  # 5! is not 5
+        formed = " ".join(formed.split())
         if formed == text:
             break
         text = formed
@@ -86,11 +174,13 @@ def text_form(text: str) -> str:
 
 
 def _fold_once(text: str) -> str:
+    text = visible(text)
     if "\\boxed" in text:
         text = last_boxed(text) or text
     if "\\" in text or "{" in text:
         text = _without_latex(text)
     text = unicodedata.normalize("NFKC", _digits(_GROUPED.sub(",", text))).translate(_PLAIN)
+    text = _ESTIMATE.sub("≈ ", text)
     text = _BOLD.sub(r"\1", text)
     text = " ".join(_PREFIX.sub("", _stripped(text), count=1).split()) if _starts(text) else text
     return _stripped(text)
@@ -105,7 +195,11 @@ def _starts(text: str) -> bool:
 
 def _stripped(text: str) -> str:
     for _ in range(16):
-        text = text.strip().rstrip(_TRAILING).lstrip(_LEADING)
+        text = text.strip()
+        bare = text.rstrip(_TRAILING)
+        if text[len(bare) :].lstrip()[:1] == "!" and bare[-1:].isdigit():
+            bare = text[: len(bare) + 1]  # 5! may be a factorial: the number reader decides
+        text = bare.lstrip(_LEADING)
         if len(text) < 2 or _PAIRS.get(text[0]) != text[-1]:
             return text
         inner = text[1:-1]
@@ -139,13 +233,19 @@ def last_boxed(text: str) -> str | None:
 
 def _without_latex(text: str) -> str:
     text = text.replace("{,}", ",").replace("\\!", "")
-    text = _TEXT.sub(r" \1 ", text)
+    text = _DEGREES.sub("°", _TEXT.sub(r" \1 ", text))
     text = _FRAC.sub(lambda m: _ratio(m[1], m[2]), text)
     text = _SHORT_FRAC.sub(lambda m: _ratio(m[1], m[2]), text)
-    text = _APPROX.sub(" ≈ ", _DIVIDE.sub(" / ", _OPERATORS.sub(" * ", text)))
+    text = _DIVIDE.sub(" / ", _OPERATORS.sub(" * ", text))
     text = _ESCAPED.sub(r"\1", _DELIMITERS.sub(" ", _SPACES.sub(" ", text)))
-    text = _COMMAND.sub(" ", text).replace("{", "").replace("}", "")
+    text = _COMMAND.sub(_command, text).replace("}{", " ").replace("{", "").replace("}", "")
     return " ".join(text.split())
+
+
+def _command(match: re.Match[str]) -> str:
+    """Return a LaTeX command as the sign or word it stands for; a space where it only lays out."""
+    name = match[1]
+    return f" {_SYMBOLS.get(name, name if name in _KEPT else '')} "
 
 
 def _ratio(top: str, bottom: str) -> str:

@@ -19,13 +19,15 @@ MAX_LABEL_JUMP = 10
 """A number further than this beyond the one before it numbers no step."""
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-_MARKUP = " \t>#*_•+-–`"
+_MARKUP = " \t>#*_•+-–`\u00a0\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2066\u2067\u2068\ufeff"
+"""What may stand before a number: markdown, and characters that show nothing."""
+_OPENERS = ("[", "(", "{", "<")
 _STEP = re.compile(
     r"step[ \t]{0,3}[#(\[]?[ \t]{0,2}([0-9]{1,6})(?![0-9]|\.[0-9])[)\]]?", re.IGNORECASE
 )
 _PLAIN = re.compile(r"[(\[]?([0-9]{1,6})(?:[)\]][.:]?|[.:])(?=\s|$|[^\d\s.,])")
 _QUESTION = re.compile(r"Q([0-9]{1,4})[.:)](?=\s|$)")
-_BARE = re.compile(r"([0-9]{1,4})[ \t]{1,4}(?:[-–][ \t]{1,2})?(?=[^\W\d_]|\[\s{0,2}depends|$)")
+_BARE = re.compile(r"([0-9]{1,4})[ \t]{1,4}(?:[-–][ \t]{1,2})?(?=[^\W\d_]|[\[({<]\s{0,2}depends|$)")
 _CLOSE = re.compile(
     r"[ \t]{0,3}(\*{1,3}|_{1,3})?[ \t]{0,3}([:.)\-–—|]{0,2})[ \t]{0,3}(\*{1,3}|_{1,3})?"
 )
@@ -190,7 +192,7 @@ def _step(prefix: str, body: str, indent: int) -> Label | None:
     after = body[match.end() :]
     close = _CLOSE.match(after)
     marked = close is not None and bool(close[1] or close[2])
-    if not marked and after.strip() and not after.lstrip().startswith(("[", "(")):
+    if not marked and after.strip() and not after.lstrip().startswith(_OPENERS):
         return None
     rest, _ = _after(prefix, after)
     return Label("step", int(match[1]), rest, indent, False)
@@ -240,11 +242,11 @@ def _bare(lines: list[str]) -> dict[int, Label]:
         match = _BARE.match(line)
         if match is not None:
             rest = line[match.end() :]
-            annotated = annotated or rest.lower().startswith("[")
+            annotated = annotated or rest.startswith(_OPENERS)
             found[i] = Label("bare", int(match[1]), rest.strip(" \t"), 0, False)
     numbers = [label.number for label in found.values()]
     counts = len(numbers) > 1 and numbers[0] in (0, 1)
     counts = counts and all(b == a + 1 for a, b in pairwise(numbers))
     if counts:
         return found
-    return {i: x for i, x in found.items() if annotated and x.text.lower().startswith("[")}
+    return {i: x for i, x in found.items() if annotated and x.text.startswith(_OPENERS)}

@@ -5,16 +5,28 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from scoring.parsing.folding import visible
+
 # Every repetition is bounded, so that a match attempt at one place costs a constant.
 _HEAD = re.compile(
     r"\[\s{0,8}(?:step\s{0,4}:\s{0,4}[0-9]{1,9}\s{0,4},\s{0,4})?depends?[ _-]{0,2}on(?![a-z])"
     r"\s{0,8}[:=]?"
-    r"|\(\s{0,4}depends?[ _-]{0,2}on\s{0,4}:?\s{0,4}(?=(?:steps?\s{0,4})?[0-9]|none\b)",
+    r"|(?:\(|\\?\{|<)\s{0,4}[\"']?depends?[ _-]{0,2}on\b[\"']?\s{0,4}:?\s{0,4}"
+    r"(?=(?:steps?\s{0,4})?[0-9]|none\b)"
+    r"|(?:\(|\\?\{|<)\s{0,4}[\"']?depends?_on[\"']?\s{0,4}[:=]",
     re.IGNORECASE,
 )
+_CLOSERS = {"[": "]", "(": ")", "{": "}", "<": ">"}
 _BARE = re.compile(r"[\s>*_•+-]{0,40}depends?[ _-]on[*_\s]{0,8}:(.*)", re.IGNORECASE | re.DOTALL)
+_ITEM = r"(?:steps?\s{0,4})?#?[0-9]{1,9}(?![0-9%]|\.[0-9])"
+_TAIL = re.compile(
+    r"(?:[\s,;|–—-]{1,8}|(?<=[.!?:)]))[*_`]{0,3}depends?(?:_on[*_`\s]{0,4}[:=]?|[ -]on[*_`\s]{0,4}[:=])"
+    rf"[*_`\s]{{0,4}}(none|{_ITEM}(?:\s{{0,4}}(?:,|;|&|and\b)\s{{0,4}}{_ITEM}){{0,99}})[\s.*_`]{{0,8}}$",
+    re.IGNORECASE,
+)
 _REQUESTED = re.compile(r"\[depends_on:")
-_BRACKET = re.compile(r"[\[\]()]")
+_REQUESTED_LIST = re.compile(r"\s*(?:none|[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)?\s*", re.IGNORECASE)
+_BRACKET = re.compile(r"[\[\](){}<>]")
 _LEADING = re.compile(r"(?:[\s,;&]|and\b|steps?\b|#|none\b|[0-9]{1,9}(?![0-9.%]))*", re.IGNORECASE)
 _SPLIT = re.compile(r"[,;&]|\band\b", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?:steps?|facts?)?\s{0,4}#?\s{0,4}([0-9]{1,9})", re.IGNORECASE)
@@ -99,13 +111,13 @@ def read_references(content: str) -> Annotation:
     >>> read_references("none")
     Annotation(numbers=(), malformed=())
     """
-    whole = content.strip(" \t\r\n[](){}.`*\\$")
+    whole = visible(content).strip(" \t\r\n[](){}<>.`*\\$\"'")
     if whole.casefold() in _NONE:
         return Annotation()
     numbers: list[int] = []
     malformed: list[str] = []
     for part in _SPLIT.split(whole):
-        piece = part.strip(" \t\r\n[](){}.`*\\$")
+        piece = part.strip(" \t\r\n[](){}<>.`*\\$\"'")
         match = _REFERENCE.fullmatch(piece)
         if match:
             numbers.append(int(match[1]))
@@ -130,6 +142,13 @@ def take_annotations(line: str) -> AnnotatedLine:
         An unclosed bracket that says nothing (a truncated one) is taken out but gives no
         reference, so that its step stays unannotated.
 
+    Notes
+    -----
+    Requested is ``[depends_on: …]`` with numbers separated by commas, ``none`` or nothing inside.
+    Any other wording that can be read ("steps 0 and 1", "n/a", ``[0, 1]`` inside the brackets) and
+    any other bracket (braces, parentheses, angle brackets, or none at the end of a line) is read,
+    with the issue ``annotation_style``.
+
     Examples
     --------
     >>> take_annotations("Ice floats. [depends_on: 0, 1]")
@@ -148,9 +167,12 @@ def take_annotations(line: str) -> AnnotatedLine:
         start, end = _widened(line, head.start(), end, position, limit)
         kept.append(line[position:start])
         position = end
-        codes.append("" if _REQUESTED.fullmatch(head[0]) else "annotation_style")
         if closed or content.strip(" \t,"):
             found.append(read_references(content))
+        asked = _REQUESTED.fullmatch(head[0]) and (
+            not closed or found[-1].malformed or _REQUESTED_LIST.fullmatch(content)
+        )
+        codes.append("" if asked else "annotation_style")
         codes.append("" if closed else "annotation_unclosed")
     kept.append(line[position:])
     if any(c.isalnum() for c in kept[-1]):
@@ -159,17 +181,23 @@ def take_annotations(line: str) -> AnnotatedLine:
 
 
 def _take_bare(line: str) -> AnnotatedLine:
-    """Read a whole line such as ``- Depends_on: none``, which has no brackets."""
-    match = _BARE.fullmatch(line) if len(line) < 1000 else None
-    if match is None:
+    """Read an annotation without brackets: the whole line, or references at its end."""
+    if len(line) >= 4000 or "depend" not in line.lower():
         return AnnotatedLine(line)
-    return AnnotatedLine("", (read_references(match[1]),), ("annotation_style",))
+    match = _BARE.fullmatch(line)
+    if match is not None:
+        return AnnotatedLine("", (read_references(match[1]),), ("annotation_style",))
+    tail = _TAIL.search(line)
+    if tail is None:
+        return AnnotatedLine(line)
+    text = line[: tail.start()].rstrip(" \t")
+    return AnnotatedLine(text, (read_references(tail[1]),), ("annotation_style",))
 
 
 def _content(line: str, head: re.Match[str], limit: int) -> tuple[int, str, bool]:
     """Return (end, content, closed) of the annotation that starts at `head`."""
-    opener = line[head.start()]
-    closer = "]" if opener == "[" else ")"
+    opener = next(c for c in head[0] if c in _CLOSERS)
+    closer = _CLOSERS[opener]
     depth = 1
     for bracket in _BRACKET.finditer(line, head.end(), limit):
         depth += (bracket[0] == opener) - (bracket[0] == closer)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from scoring.parsing.announcements import Announcements, survey
 from scoring.parsing.answers import Options, read_answer
 from scoring.parsing.assemble import RawStep, assemble, checked_missing, is_blank
 from scoring.parsing.cues import Cue, find_cue, is_filler
@@ -27,7 +27,7 @@ class _State:
     """What the reader has met so far."""
 
     log: IssueLog
-    weak: bool
+    announced: Announcements
     numbered: bool
     steps: list[RawStep] = field(default_factory=list)
     lines: list[list[str]] = field(default_factory=list)
@@ -100,7 +100,8 @@ def parse_trace(
     -----
     Every dependency is smaller than its step. The final answer is what follows the last readable
     "final answer"; only if there is none, "the answer is" and the like; only then the last
-    ``\boxed{…}``. It is never guessed from the last number.
+    ``\boxed{…}``. It is never guessed from the last number. A step that announces an answer but
+    gives none ("The final answer is close."), before a line that does, stays a step (`survey`).
 
     References
     ----------
@@ -120,7 +121,7 @@ def parse_trace(
         log.add("empty_text", "there is no text")
     lines = read_lines(text, log)
     labels = find_labels(lines)
-    state = _State(log, not _has_strong(lines), bool(labels))
+    state = _State(log, survey(lines, labels, kind, options, percent), bool(labels))
     if labels:
         _note_numbering(labels, log)
     elif text.strip():
@@ -130,20 +131,6 @@ def parse_trace(
     _close(state)
     answer_text, answer = choose_answer(state.answers, lines, log, kind, options, percent)
     return assemble(state.steps, log, answer_text=answer_text, answer=answer, missing=missing)
-
-
-def _has_strong(lines: Sequence[str]) -> bool:
-    """Return whether some line announces a final answer and gives one, there or right below."""
-    waiting = False
-    for line in lines:
-        text = take_annotations(line).text
-        cue = find_cue(text, weak=False)
-        if cue is not None and cue.answer and not cue.question:
-            return True
-        if cue is None and waiting and text.strip() and not is_blank(text):
-            return True
-        waiting = (cue is not None and not cue.answer) or (waiting and not text.strip())
-    return False
 
 
 def _note_numbering(labels: dict[int, Label], log: IssueLog) -> None:
@@ -165,7 +152,11 @@ def _note_numbering(labels: dict[int, Label], log: IssueLog) -> None:
 def _read_line(state: _State, at: int, line: str, label: Label | None) -> None:
     annotated = take_annotations(label.text if label else line)
     text = annotated.text
-    cue = find_cue(text, weak=state.weak)
+    cue = find_cue(text, weak=state.announced.weak)
+    if at in state.announced.idle:
+        cue, state.pending = None, None
+        message = f"line {at + 1} announces an answer, but a later line gives it: it stays a step"
+        state.log.add("announcement_kept", message, at=at)
     if label is not None:
         state.pending = None
         if state.answered and cue is None and not state.first:

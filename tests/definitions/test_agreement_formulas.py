@@ -51,7 +51,7 @@ def delta(level: str, c: int, k: int, totals: dict[int, int]) -> Fraction:
     return (between - Fraction(totals[c] + totals[k], 2)) ** 2
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(ratings, st.sampled_from(["nominal", "ordinal", "interval", "ratio"]))
 def test_krippendorff_by_counting_pairs(items: list[list[int | None]], level: str) -> None:
     units = [[v for v in item if v is not None] for item in items]
@@ -77,7 +77,7 @@ def test_krippendorff_by_counting_pairs(items: list[list[int | None]], level: st
     assert got.why_undefined is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(ratings)
 def test_gwet_ac1(items: list[list[int | None]]) -> None:
     units = [[v for v in item if v is not None] for item in items]
@@ -100,7 +100,7 @@ def test_gwet_ac1(items: list[list[int | None]]) -> None:
     assert got.value == pytest.approx(float((pa - pe) / (1 - pe)), abs=CLOSE)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(2, 5), st.integers(2, 4), st.data())
 def test_fleiss(m: int, k: int, data: st.DataObject) -> None:
     rows = data.draw(
@@ -147,7 +147,7 @@ def upper_tail_chi2(x: float) -> float:
     return math.erfc(math.sqrt(x / 2))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar(b: int, c: int) -> None:
     got = mcnemar(b, c)
@@ -173,7 +173,7 @@ def test_mcnemar(b: int, c: int) -> None:
         assert got.corrected_p == pytest.approx(upper_tail_chi2(float(corrected)), abs=CLOSE)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 50), st.integers(0, 50))
 def test_wilson_solves_its_quadratic(k: int, more: int) -> None:
     n = k + more
@@ -190,7 +190,7 @@ def test_wilson_solves_its_quadratic(k: int, more: int) -> None:
     assert got.ci[0] <= k / n <= got.ci[1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.floats(0, 1),
     st.integers(1, 500),
@@ -238,7 +238,7 @@ def test_labels_needed_worked(kappa: float, half: float, prevalence: float, n: i
     assert labels_needed(kappa, half, prevalence) == n
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.floats(0, 0.99), st.floats(0.02, 0.5), st.floats(0.05, 0.95))
 def test_labels_needed(kappa: float, half: float, pi: float) -> None:
     q = (1 - kappa) * ((1 - kappa) * (1 - 2 * kappa) + kappa * (2 - kappa) / (2 * pi * (1 - pi)))
@@ -252,7 +252,7 @@ def midranks(values: Sequence[float]) -> list[float]:
     return [ordered.index(v) + (ordered.count(v) + 1) / 2 for v in values]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.integers(-6, 6), max_size=9))
 def test_wilcoxon(differences: list[int]) -> None:
     got = wilcoxon_signed_rank(differences)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from fractions import Fraction
 from typing import Any
 
@@ -71,7 +72,7 @@ bits = st.sampled_from(
 texts = st.text(max_size=30) | st.lists(bits, max_size=8).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=95, deadline=None)
 @given(texts, st.sampled_from(KINDS), st.sampled_from(["keep", "ratio"]))
 @example("9" * 5000, "number", "keep")
 @example("1e" + "9" * 50, "number", "keep")
@@ -94,10 +95,11 @@ def test_any_text_has_one_tagged_form_or_none(text: str, kind: Any, percent: str
     )
     assert again == form
     if tag == "choice":
-        assert value in set("ABCD")
+        # Without options, any capital letter alone may name one.
+        assert value in (list("ABCD") if kind == "choice" else list(string.ascii_uppercase))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(-(10**12), 10**12), st.integers(0, 99))
 def test_spellings_of_a_number_are_one_answer(whole: int, cents: int) -> None:
     want = ("number", F(whole))
@@ -121,7 +123,7 @@ def test_spellings_of_a_number_are_one_answer(whole: int, cents: int) -> None:
     assert thousand == ("number", F(size * 1000))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.dates())
 def test_spellings_of_a_date_are_one_answer(day: Any) -> None:
     want = ("date", day.isoformat())
@@ -153,7 +155,7 @@ def test_spellings_of_a_date_are_one_answer(day: Any) -> None:
         assert normalize_answer(text, "date") == want, text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(texts, st.sampled_from(["number", "boolean", "date", "text"]))
 def test_what_is_shown_of_an_answer_reads_back_as_it(text: str, kind: Any) -> None:
     form = normalize_answer(text, kind)

@@ -122,7 +122,7 @@ cells = st.sampled_from(["a", "b", "c", "", "skip"])
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.tuples(cells, cells), min_size=1, max_size=15))
 def test_any_table(tmp_path: Path, rows: list[tuple[str, str]]) -> None:

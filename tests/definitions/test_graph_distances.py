@@ -121,7 +121,7 @@ gammas = st.floats(0.01, 20)
 edge_embeddings: st.SearchStrategy[Embedding] = st.sampled_from(["concat", "mean"])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(graphs(), graphs(), betas, gammas, edge_embeddings)
 def test_every_field_of_a_pair(
     g: ReasoningGraph, h: ReasoningGraph, beta: float, gamma: float, how: Embedding
@@ -134,7 +134,7 @@ def test_every_field_of_a_pair(
     assert 0 <= got.distance <= 1 + beta + CLOSE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(graphs(most=4), min_size=1, max_size=5), betas, gammas, edge_embeddings)
 def test_the_matrix(pool: list[ReasoningGraph], beta: float, gamma: float, how: Embedding) -> None:
     assume(how == "concat" or all(map(no_opposite_ends, pool)))
@@ -150,7 +150,7 @@ def test_the_matrix(pool: list[ReasoningGraph], beta: float, gamma: float, how: 
                 assert d[i, j] == pytest.approx(want, abs=CLOSE)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(graphs(), graphs(), betas, gammas, edge_embeddings)
 def test_a_graph_is_at_no_distance_from_its_copy(
     g: ReasoningGraph, h: ReasoningGraph, beta: float, gamma: float, how: Embedding
@@ -163,7 +163,7 @@ def test_a_graph_is_at_no_distance_from_its_copy(
     assert d[0, 1] == d[2, 1]  # equal traces, equal scores to the bit
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(graphs(), graphs(), st.floats(0.01, 100), st.permutations(range(5)))
 def test_scale_and_the_order_of_facts_change_nothing(
     g: ReasoningGraph, h: ReasoningGraph, scale: float, order: list[int]

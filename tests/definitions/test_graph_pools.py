@@ -43,7 +43,7 @@ def entropy_of(counts: list[int]) -> float:
     return -math.fsum(c / total * math.log(c / total) for c in counts if c)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(symmetric())
 def test_coherence(d: list[list[float]]) -> None:
     pairs = [d[i][j] for i, j in combinations(range(len(d)), 2)]
@@ -159,7 +159,7 @@ def support_of(pool: list[ReasoningGraph], i: int, tau: float) -> list[float]:
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(pools(), st.floats(0, 1), st.sampled_from([0.6, 0.8, 0.9, 1.0, 0.0]), st.floats(0.1, 4))
 def test_graph_self_consistency(
     pool: list[ReasoningGraph], alpha: float, tau: float, weight: float
@@ -275,7 +275,7 @@ def parents_with_facts(trace: Trace, kept: set[int], j: int) -> set[int]:
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(decomposed(), st.sampled_from(["anchor", "all"]), st.sampled_from(["step", "fact"]))
 def test_graph_structure(case: tuple[Trace, list[Fact]], rule: str, ends: str) -> None:
     trace, facts = case
@@ -303,7 +303,7 @@ def test_graph_structure(case: tuple[Trace, list[Fact]], rule: str, ends: str) -
         assert len(got.edges) == sum(len(parents[f.step]) for f in facts)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(decomposed())
 def test_undecomposed_is_one_fact_per_step(case: tuple[Trace, list[Fact]]) -> None:
     trace, _ = case

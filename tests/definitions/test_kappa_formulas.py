@@ -72,7 +72,7 @@ class Reference:
         self.variance0 = (null - self.pe**2) / below
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=35, deadline=None)
 @given(tables(), st.sampled_from([None, "linear", "quadratic"]))
 def test_kappa_of_a_table(table: Table, name: str | None) -> None:
     k = len(table)
@@ -97,7 +97,7 @@ def test_kappa_of_a_table(table: Table, name: str | None) -> None:
         assert got.ci[1] == pytest.approx(min(1.0, float(want.kappa) + Z * se), abs=1e-7)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(tables(3, 3), st.data())
 def test_any_weight_matrix(table: Table, data: st.DataObject) -> None:
     a, b, c = (Fraction(data.draw(st.integers(0, 7)), 8) for _ in range(3))
@@ -115,7 +115,7 @@ categories = "abc"
 label = st.none() | st.sampled_from(categories)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(label, label), max_size=25))
 def test_kappa_of_lists_drops_pairwise(pairs: list[tuple[str | None, str | None]]) -> None:
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
@@ -184,7 +184,7 @@ def test_what_is_no_table_of_counts_is_refused(table: list[list[float]]) -> None
         kappa_from_table(table)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(tables(2, 2))
 def test_two_by_two_indices(table: Table) -> None:
     (a, b), (c, d) = table

@@ -191,7 +191,7 @@ lines = st.sampled_from(
 anything = st.lists(lines, max_size=9).map("\n".join) | st.text(max_size=80)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     anything,
     st.sampled_from(["auto", "number", "boolean", "date", "text"]),
@@ -218,13 +218,13 @@ records = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(records | scalars, max_size=6) | scalars, scalars)
 def test_no_record_breaks_the_parser(steps: Any, answer: Any) -> None:
     check_invariants(trace_from_steps(steps, answer))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=35, deadline=None)
 @given(st.data(), st.integers(1, 7), st.sampled_from([0, 1]))
 def test_what_is_written_as_asked_is_read_as_written(
     data: st.DataObject, n: int, base: int

@@ -75,7 +75,7 @@ def test_good_references_survive_beside_bad_ones() -> None:
     }
 
 
-@pytest.mark.parametrize("inside", ["none", "None", "", " ", "n/a", "[]"])
+@pytest.mark.parametrize("inside", ["none", "None", "", " "])
 def test_an_explicit_none_is_a_premise_without_issue(inside: str) -> None:
     trace = parse_trace(
         f"0. a [depends_on: none]\n1. b [depends_on: {inside}]\nThe final answer is: 3"
