@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pipeline.sealing import is_running, known_rater
 from scoring.agreement import (
     AgreementSummary,
     ConfusionTable,
@@ -23,15 +24,19 @@ from scoring.agreement import (
     rating_table,
 )
 from store import Store
-from store.records import JudgeSummary, RaterRecord
+from store.records import JudgeSummary, LabelPair, RaterRecord
 
 
 @dataclass(frozen=True, slots=True)
 class PairReport:
     """Two raters on one schema: table, kappa, interval, and what was left out and why.
 
-    `states` counts, per rater, the items without a category by state ("not labelled" included);
-    `origins` the rater's labels by whether they were made before the reveal.
+    `states` counts, per rater, the items without a category by state ("not labelled" and
+    "outdated", a category that the newest version no longer has, included); `origins` the rater's
+    labels by whether they were made before the reveal; `versions` the items by the schema version
+    under which they were labelled. `n_held` labels are left out ("held" among the states) because
+    the person still has sealed items to label and has not revealed the question. With `multi`, categories are sets of
+    categories, and only the same set agrees.
     """
 
     schema: str
@@ -46,25 +51,43 @@ class PairReport:
     origins: Mapping[str, Mapping[str, int]]
     judges: tuple[JudgeSummary, ...]
     n_questions: int
+    versions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    n_held: int = 0
+    multi: bool = False
+
+    @property
+    def mixed_versions(self) -> bool:
+        """Whether labels of several schema versions are compared."""
+        return len({v for counts in self.versions.values() for v in counts}) > 1
 
 
-def pair_report(store: Store, a: str, b: str, schema: str = "path") -> PairReport:
+def pair_report(
+    store: Store, a: str, b: str, schema: str = "path", *, unsealed: bool = False
+) -> PairReport:
     """Compare two raters' standing labels (made before a reveal, or of unknown origin).
+
+    A person who still has sealed items to label is compared on what they have revealed only,
+    unless `unsealed`: a running comparison tells the other's label, item by item.
 
     Raises
     ------
     ValueError
         When a rater is not in the database, or both are the same.
     """
-    known = {r.name: r for r in store.raters()}
-    for name in (a, b):
-        if name not in known:
-            names = ", ".join(known) or "none yet"
-            raise ValueError(f"no rater {name!r} in the database; there are: {names}")
+    known = {name: known_rater(store, name) for name in (a, b)}
     if a == b:
         raise ValueError(f"{a!r} cannot be compared with themself: name two raters")
-    categories = [c.name for c in store.schema(schema).categories if c.state == "labelled"]
-    pairs = store.label_pairs(schema, a, b)
+    record = store.schema(schema)
+    found = store.label_pairs(schema, a, b)
+    running = [not unsealed and is_running(store, known[name], schema) for name in (a, b)]
+    n_held = sum((running[0] and p.a_held) or (running[1] and p.b_held) for p in found)
+    pairs = [_without_held(p, *running) for p in found]
+    # An item with nothing but a held label would tell, by its being here, what the other has not.
+    pairs = [p for p in pairs if {p.a_state, p.b_state} not in ({"held"}, {"held", None})]
+    categories = list(record.names)
+    if record.multi:
+        said = {c for p in pairs for c in (p.a, p.b) if c is not None}
+        categories += sorted(said - set(categories))
     first = [p.a for p in pairs]
     second = [p.b for p in pairs]
     both = [p for p in pairs if p.a is not None and p.b is not None]
@@ -88,19 +111,38 @@ def pair_report(store: Store, a: str, b: str, schema: str = "path") -> PairRepor
             store.judge_summary(name, schema) for name in (a, b) if known[name].kind == "judge"
         ),
         n_questions=len({p.question for p in both}),
+        versions={
+            a: _versions([p.a_version for p in pairs]),
+            b: _versions([p.b_version for p in pairs]),
+        },
+        n_held=n_held,
+        multi=record.multi,
     )
+
+
+def _without_held(pair: LabelPair, a_running: bool, b_running: bool) -> LabelPair:
+    """Return a pair without a label that is held; the other's counts as if it were alone."""
+    if a_running and pair.a_held:
+        pair = replace(pair, a=None, a_state="held", a_version=None)
+    if b_running and pair.b_held:
+        pair = replace(pair, b=None, b_state="held", b_version=None)
+    return pair
+
+
+def _versions(versions: Sequence[int | None]) -> dict[int, int]:
+    return dict(sorted(Counter(v for v in versions if v is not None).items()))
 
 
 def _states(states: Sequence[str | None]) -> dict[str, int]:
     return dict(Counter("not labelled" if s is None else s for s in states if s != "labelled"))
 
 
-def default_pairs(store: Store) -> tuple[tuple[str, str], ...]:
+def default_pairs(store: Store, schema: str = "path") -> tuple[tuple[str, str], ...]:
     """Return the pairs worth printing: every person or reference against every judge.
 
-    Without a judge, every two raters. Raters without a label are left out.
+    Without a judge, every two raters. Raters without a label under the schema are left out.
     """
-    raters = [r for r in store.raters() if r.n_labelled]
+    raters = [r for r in store.raters(schema) if r.n_labelled]
     judges = [r for r in raters if r.kind == "judge"]
     others = [r for r in raters if r.kind != "judge"]
     people: list[tuple[RaterRecord, RaterRecord]] = [

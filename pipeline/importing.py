@@ -11,7 +11,9 @@ from typing import Any
 
 from pipeline.progress import OnProgress, Progress, silent
 from store import ConflictError, ImportBatch, Store
-from store.exchange.labels import is_label_line, label
+from store.exchange.cells import csv_header, csv_rows
+from store.exchange.items import is_item_line, item
+from store.exchange.labels import is_label_line, label, row_of_cells
 from store.exchange.lines import LineError, Rejected, read_lines, shown
 from store.exchange.traces import (
     RawTrace,
@@ -20,9 +22,10 @@ from store.exchange.traces import (
     is_trace_line,
     native_trace,
 )
-from store.records import NewLabel, NewTrace
+from store.records import NewItem, NewLabel, NewTrace
 
-COMMIT_EVERY = 2000
+COMMIT_EVERY = 100
+"""Records to a transaction: a label made meanwhile waits for at most one of them."""
 
 
 class NothingUsableError(ValueError):
@@ -39,6 +42,7 @@ class ImportSummary:
 
     traces: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
+    items: Counter[str] = field(default_factory=Counter)
     rejected: list[Rejected] = field(default_factory=list)
     n_strict: int = 0
     n_usable: int = 0
@@ -53,7 +57,7 @@ class ImportSummary:
     @property
     def n_good(self) -> int:
         """Lines that were used or known already."""
-        return sum(self.traces.values()) + sum(self.labels.values())
+        return sum(sum(n.values()) for n in (self.traces, self.labels, self.items))
 
     def note_trace(self, new: NewTrace) -> None:
         """Count what the parser made of an added trace."""
@@ -72,6 +76,7 @@ class ImportSummary:
         return {
             "traces": dict(self.traces),
             "labels": dict(self.labels),
+            "items": dict(self.items),
             "rejected": [
                 {"file": r.file, "line": r.line, "message": r.message} for r in self.rejected
             ],
@@ -91,7 +96,7 @@ class ImportSummary:
 class _Entry:
     file: str
     line: int
-    value: RawTrace | NewLabel | LineError
+    value: RawTrace | NewLabel | NewItem | LineError
 
 
 def import_files(
@@ -120,7 +125,7 @@ def import_files(
     start = time.perf_counter()
     summary = ImportSummary()
     entries = list(_entries(files, dataset, pool))
-    ordered = sorted(entries, key=lambda e: isinstance(e.value, NewLabel))
+    ordered = sorted(entries, key=lambda e: isinstance(e.value, NewLabel | NewItem))
     chunk = len(ordered) or 1 if strict else COMMIT_EVERY
     try:
         for first in range(0, len(ordered), chunk):
@@ -155,21 +160,49 @@ class _RollBackError(Exception):
 def _entries(files: Iterable[Path], dataset: str | None, pool: str | None) -> Iterator[_Entry]:
     for path in files:
         try:
-            for number, row in read_lines(path):
+            for number, row in _rows(path):
                 for value in _values(row, path.stem, dataset, pool):
                     yield _Entry(str(path), number, value)
         except OSError as error:
             raise NothingUsableError(f"{path}: {error.strerror or error}") from error
 
 
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | LineError]]:
+    """Yield the lines of a file as objects: JSON Lines, or a CSV of labels or items."""
+    header = csv_header(path)
+    if header is None:
+        yield from read_lines(path)
+        return
+    fields, separator = header
+    if "item" not in fields or not {"rater", "kind"} & set(fields):
+        if path.suffix.lower() != ".csv":
+            yield from read_lines(path)
+            return
+        yield (
+            1,
+            LineError(
+                f"a header with the columns {shown(fields, 100)}; labels (item, rater, category) "
+                "or items (item, kind) are right"
+            ),
+        )
+        return
+    for number, cells in csv_rows(path, fields, separator):
+        try:
+            yield number, cells if isinstance(cells, LineError) else row_of_cells(cells)
+        except LineError as error:
+            yield number, error
+
+
 def _values(
     row: dict[str, Any] | LineError, stem: str, dataset: str | None, pool: str | None
-) -> Iterator[RawTrace | NewLabel | LineError]:
+) -> Iterator[RawTrace | NewLabel | NewItem | LineError]:
     try:
         if isinstance(row, LineError):
             yield row
         elif is_label_line(row):
             yield label(row)
+        elif is_item_line(row):
+            yield item(row)
         elif is_faithful_cot_line(row):
             yield from faithful_cot(row, dataset or stem, pool or stem)
         elif is_trace_line(row):
@@ -183,8 +216,8 @@ def _values(
 def _unknown(row: Mapping[str, Any]) -> str:
     return (
         f"an object with the fields {shown(sorted(row), 100)}; a trace (dataset, question_id, "
-        "question, sample, and text or steps), a label (item, schema, rater, category) or a "
-        "Faithful-COT question (id, question, cots) is right"
+        "question, sample, and text or steps), a label (item, schema, rater, category), an item "
+        "(item, kind) or a Faithful-COT question (id, question, cots) is right"
     )
 
 
@@ -194,6 +227,9 @@ def _import_one(batch: ImportBatch, entry: _Entry, summary: ImportSummary) -> No
             raise entry.value
         if isinstance(entry.value, NewLabel):
             summary.labels[batch.add_label(entry.value)] += 1
+            return
+        if isinstance(entry.value, NewItem):
+            summary.items[batch.add_item(entry.value)] += 1
             return
         begin = time.perf_counter()
         raw = entry.value

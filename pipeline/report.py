@@ -21,12 +21,12 @@ class ProjectReport:
 
 
 def project_report(store: Store) -> ProjectReport:
-    """Return the report of a project."""
+    """Return the report of a project: aggregates over all labels, sealed ones included."""
     raters = store.raters()
     return ProjectReport(
         overview=store.overview(None),
         scoring=store.primary_scoring(),
         raters=raters,
         judges=tuple(store.judge_summary(r.name) for r in raters if r.kind == "judge"),
-        pairs=tuple(pair_report(store, a, b) for a, b in default_pairs(store)),
+        pairs=tuple(pair_report(store, a, b, unsealed=True) for a, b in default_pairs(store)),
     )

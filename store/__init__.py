@@ -9,16 +9,32 @@ from typing import Self
 from store.engine import SealedError, StoreError, explained, file_of, make_engine, migrate
 from store.repository.cases import Cases, RevealCheck
 from store.repository.designs import CasesMade, Designs, NewCase
+from store.repository.exports import Exports
 from store.repository.imports import ImportBatch, Imports
-from store.repository.items import ConflictError
+from store.repository.items import ConflictError, Items
 from store.repository.labels import Labels
 from store.repository.queue import Queue
 from store.repository.reports import Reports
+from store.repository.revealed import Revealed
 from store.repository.schemas import Schemas
 from store.repository.scores import Scores
+from store.repository.sessions import Sessions
 
 
-class Store(Schemas, Imports, Scores, Designs, Queue, Cases, Labels, Reports):
+class Store(
+    Schemas,
+    Imports,
+    Exports,
+    Scores,
+    Designs,
+    Queue,
+    Cases,
+    Revealed,
+    Items,
+    Labels,
+    Sessions,
+    Reports,
+):
     """An open database. A context manager; get one from `open_store`."""
 
     @property

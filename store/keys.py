@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 
 def encode_part(part: str) -> str:
@@ -57,6 +58,67 @@ def split_path_key(key: str) -> tuple[str, str, str, str]:
     if kind != "path" or len(parts) != 4 or not all(parts):
         raise ValueError(f"item {key!r} is not path:DATASET/QUESTION/POOL/SAMPLE")
     return parts[0], parts[1], parts[2], parts[3]
+
+
+CRITERIA = ("atomic", "nothing_invented", "dependencies_kept")
+"""What a decomposition is judged by, one item each."""
+
+FORMS = {
+    "path": "path:DATASET/QUESTION/POOL/SAMPLE",
+    "step": "step:DATASET/QUESTION/POOL/SAMPLE/STEP",
+    "criterion": "criterion:DATASET/QUESTION/POOL/SAMPLE/CRITERION",
+    "counterfactual": "counterfactual:DATASET/QUESTION/POOL/SAMPLE/STEP",
+    "pair": "pair:SET/MODEL/A/B",
+    "cycle": "cycle:SET/MODEL/AXIS/HASH",
+    "deduction": "deduction:PROBLEM/MODEL/MUTATION/K",
+}
+"""What the key of each kind of item looks like."""
+
+_TRACE_KINDS = ("path", "step", "criterion")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceItemKey:
+    """The parts of the key of a path, a step or a criterion of a trace."""
+
+    kind: str
+    trace: tuple[str, str, str, str]
+    step: int | None = None
+    criterion: str | None = None
+
+    def __str__(self) -> str:
+        last = [p for p in (self.criterion, self.step) if p is not None]
+        return f"{self.kind}:" + "/".join(encode_part(str(p)) for p in (*self.trace, *last))
+
+    @classmethod
+    def parse(cls, key: str) -> TraceItemKey:
+        """Read a key.
+
+        Raises
+        ------
+        ValueError
+            When it is none of a path, a step or a criterion.
+        """
+        kind, _, rest = key.partition(":")
+        if kind not in _TRACE_KINDS:
+            forms = ", ".join(FORMS[k] for k in _TRACE_KINDS)
+            raise ValueError(f"item {key!r} is none of {forms}")
+        *parts, last = [decode_part(p) for p in rest.split("/")]
+        if kind == "path":
+            parts.append(last)
+        wanted = f"item {key!r} is not {FORMS[kind]}"
+        if len(parts) != 4 or not all(parts):
+            raise ValueError(wanted)
+        trace = (parts[0], parts[1], parts[2], parts[3])
+        if kind == "path":
+            return cls(kind, trace)
+        if kind == "criterion":
+            if last not in CRITERIA:
+                raise ValueError(f"{wanted}; a criterion is one of {', '.join(CRITERIA)}")
+            return cls(kind, trace, criterion=last)
+        if not re.fullmatch("0|[1-9][0-9]{0,8}", last):
+            raise ValueError(f"{wanted}; a step is a number from 0")
+        return cls(kind, trace, step=int(last))
 
 
 def sample_order(sample: str) -> tuple[tuple[int, int, str], ...]:

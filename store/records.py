@@ -1,4 +1,7 @@
-"""What callers of the store see: frozen dataclasses, never rows."""
+"""What callers of the store see: frozen dataclasses, never rows.
+
+Schemas, raters, labels and sessions are in `label_records`, and can be had from here.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,31 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from scoring.types import AnswerKind, NormalForm, ParseIssue, Step, Trace
+from store.label_records import (
+    DECIDED,
+    ITEM_KINDS,
+    SEALS,
+    Category,
+    ExportedItem,
+    ExportedLabel,
+    ItemKind,
+    ItemRef,
+    LabelRecord,
+    LabelState,
+    NewItem,
+    NewLabel,
+    Progress,
+    RaterKind,
+    RaterRecord,
+    SchemaRecord,
+    SchemaSpec,
+    SealLevel,
+    SessionRecord,
+    SessionSummary,
+    UndoResult,
+    UnsealRecord,
+)
 
-RaterKind = Literal["human", "judge", "reference"]
-SealLevel = Literal["open", "judge", "full"]
-LabelState = Literal["labelled", "unsure", "skipped", "unparsed", "open"]
 CaseFilter = Literal["all", "unlabelled", "done", "flagged"]
 
 T = TypeVar("T")
@@ -61,29 +85,6 @@ class NewTrace:
     trace: Trace
     strict: bool
     parser: str
-    extra: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NewLabel:
-    """A label as an import file or a judge states it."""
-
-    item: str
-    schema: str
-    rater: str
-    rater_kind: RaterKind
-    state: LabelState
-    category: str | None
-    first_wrong_step: int | None = None
-    flagged: bool = False
-    note: str | None = None
-    rationale: str | None = None
-    raw: str | None = None
-    prompt_version: str | None = None
-    created_at: str | None = None
-    before_reveal: bool | None = None
-    seal: SealLevel = "open"
-    active_seconds: float | None = None
     extra: Mapping[str, Any] | None = None
 
 
@@ -161,60 +162,6 @@ class ScoringRecord:
     parameters: Mapping[str, Any]
     tool_version: str
     is_primary: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Category:
-    """One choice of a schema; `state` says whether it is a category or a state like unsure.
-
-    `takes_first_wrong_step` says whether a first wrong step may stand beside it.
-    """
-
-    key: str
-    name: str
-    state: LabelState = "labelled"
-    takes_first_wrong_step: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaRecord:
-    """A label schema: ordered choices, the question asked, the guideline, the seal level."""
-
-    id: int
-    name: str
-    version: int
-    item_kind: str
-    categories: tuple[Category, ...]
-    seal: SealLevel
-    question: str
-    guideline: str
-
-
-@dataclass(frozen=True, slots=True)
-class RaterRecord:
-    """A rater with how many items carry a category of theirs."""
-
-    id: int
-    name: str
-    kind: RaterKind
-    n_labelled: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LabelRecord:
-    """A label as it stands for one rater and item (the latest row that is not open)."""
-
-    id: int
-    item_id: int
-    item: str
-    state: LabelState
-    category: str | None
-    first_wrong_step: int | None
-    flagged: bool
-    note: str | None
-    seal: SealLevel
-    before_reveal: bool | None
-    created_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,8 +254,8 @@ class CaseView:
 
     @property
     def n_left(self) -> int:
-        """Paths this rater has not labelled, called unsure, or skipped."""
-        return sum(p.label is None or p.label.state == "open" for p in self.paths)
+        """Paths this rater has not labelled, called unsure, or skipped under the newest version."""
+        return sum(p.label is None or not p.label.decided for p in self.paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,25 +304,25 @@ class RevealedCase:
 
 
 @dataclass(frozen=True, slots=True)
-class UndoResult:
-    """What an undo or redo did, so that the screen can go there."""
-
-    item_id: int
-    case_id: int | None
-    label: LabelRecord | None
-
-
-@dataclass(frozen=True, slots=True)
 class LabelPair:
-    """Two raters' categories on one item; None where one has no category."""
+    """Two raters' categories on one item; None where one has no category.
+
+    A state is None where there is no label, ``outdated`` where the newest version of the schema
+    has no such category, ``held`` where the label is kept out of the comparison. `a_held` and `b_held`: the rater made the label here, sealed, and has
+    not revealed the question, so a comparison would tell what the seal hides.
+    """
 
     item: str
     question: str
     a: str | None
     b: str | None
-    a_state: LabelState | None = None
-    b_state: LabelState | None = None
+    a_state: LabelState | Literal["outdated", "held"] | None = None
+    b_state: LabelState | Literal["outdated", "held"] | None = None
     inclusion_probability: float | None = None
+    a_version: int | None = None
+    b_version: int | None = None
+    a_held: bool = False
+    b_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +339,12 @@ class JudgeSummary:
 
 @dataclass(frozen=True, slots=True)
 class FaithfulnessRow:
-    """Question-level faithfulness derived from path labels (DEFINITIONS §1, Audit)."""
+    """Question-level faithfulness derived from path labels (DEFINITIONS §1, Audit).
+
+    `sc_supporters` traces have SC's answer, `sc_labelled` of them carry a category, `sc_sound` the
+    category faithful; likewise for GSC's answer. `revealed`: the rater has revealed the question;
+    `held`: they have not, and labelled it here under the seal.
+    """
 
     dataset: str
     question_id: str
@@ -403,3 +355,55 @@ class FaithfulnessRow:
     sc_supporters: int
     gsc_faithful: bool | None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    sc_sound: int = 0
+    gsc_labelled: int = 0
+    gsc_sound: int = 0
+    gsc_supporters: int = 0
+    revealed: bool = False
+    held: bool = False
+    inclusion_probability: float = 1.0
+
+
+__all__ = [
+    "DECIDED",
+    "ITEM_KINDS",
+    "SEALS",
+    "CaseFilter",
+    "CaseRow",
+    "CaseView",
+    "Category",
+    "ExportedItem",
+    "ExportedLabel",
+    "FaithfulnessRow",
+    "ItemKind",
+    "ItemRef",
+    "JudgeSummary",
+    "LabelPair",
+    "LabelRecord",
+    "LabelState",
+    "NewItem",
+    "NewLabel",
+    "NewQuestion",
+    "NewTrace",
+    "OverviewRow",
+    "Page",
+    "PathView",
+    "PoolRecord",
+    "PoolScore",
+    "Progress",
+    "RankedTrace",
+    "RaterKind",
+    "RaterRecord",
+    "RevealedCase",
+    "SchemaRecord",
+    "SchemaSpec",
+    "ScoringRecord",
+    "SealLevel",
+    "SessionRecord",
+    "SessionSummary",
+    "TraceRecord",
+    "TraceScoreRecord",
+    "UndoResult",
+    "UnsealRecord",
+    "Verdict",
+]

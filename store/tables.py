@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sqlalchemy import CheckConstraint, Column, Index, Text, UniqueConstraint
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Text,
+    UniqueConstraint,
+)
 from sqlmodel import Field, SQLModel
 
 from store.columns import JsonText, ModelText, utc_now
@@ -134,6 +141,8 @@ class TraceScore(SQLModel, table=True):
 
 
 class LabelSchema(SQLModel, table=True):
+    """A version of a schema. Append-only: a change is another version."""
+
     __tablename__: ClassVar[Any] = "label_schema"
     __table_args__ = (UniqueConstraint("name", "version"),)
     id: int | None = Field(default=None, primary_key=True)
@@ -142,6 +151,7 @@ class LabelSchema(SQLModel, table=True):
     item_kind: str
     categories: Any = Field(sa_column=Column(JsonText, nullable=False))
     seal: str = "full"
+    multi: bool = False
     question: str
     guideline: str
 
@@ -162,6 +172,7 @@ class Item(SQLModel, table=True):
     kind: str
     question_id: int = Field(foreign_key="question.id", index=True)
     trace_id: int | None = Field(default=None, foreign_key="trace.id", index=True)
+    step: int | None = None
 
 
 class Design(SQLModel, table=True):
@@ -193,15 +204,29 @@ class CaseItem(SQLModel, table=True):
     inclusion_probability: float
 
 
+class LabelSession(SQLModel, table=True):
+    """A sitting of one rater."""
+
+    __tablename__: ClassVar[Any] = "session"
+    id: int | None = Field(default=None, primary_key=True)
+    rater_id: int = Field(foreign_key="rater.id")
+    size: int | None = None
+    started_at: str = Field(default_factory=utc_now)
+    ended_at: str | None = None
+
+
 class Label(SQLModel, table=True):
     """One act of a rater on an item. Append-only: triggers refuse UPDATE, DELETE and REPLACE."""
 
     __tablename__: ClassVar[Any] = "label"
     __table_args__ = (
         # Covers finding each item's newest row and what it decides.
-        Index("ix_label_latest", "rater_id", "item_id", "schema_id", "id", "state", "flagged"),
+        Index("ix_label_latest", "rater_id", "item_id", "schema_name", "id", "state", "flagged"),
         Index("ix_label_acts", "rater_id", "id", "act"),
         Index("ix_label_item", "item_id"),
+        ForeignKeyConstraint(
+            ["schema_name", "schema_version"], ["label_schema.name", "label_schema.version"]
+        ),
         CheckConstraint(
             "state in ('labelled','unsure','skipped','unparsed','open')", name="label_state"
         ),
@@ -211,11 +236,13 @@ class Label(SQLModel, table=True):
     )
     id: int | None = Field(default=None, primary_key=True)
     item_id: int = Field(foreign_key="item.id")
-    schema_id: int = Field(foreign_key="label_schema.id")
+    schema_name: str
+    schema_version: int = 1
     rater_id: int = Field(foreign_key="rater.id")
     act: str
     state: str
     category: str | None = None
+    categories: Any = Field(default=None, sa_column=Column(JsonText))
     first_wrong_step: int | None = None
     flagged: bool = False
     note: str | None = Field(default=None, sa_column=Column(ModelText))
@@ -225,6 +252,7 @@ class Label(SQLModel, table=True):
     supersedes: int | None = Field(default=None, foreign_key="label.id")
     reverses: int | None = Field(default=None, foreign_key="label.id")
     content_hash: str | None = Field(default=None, index=True)
+    session_id: int | None = Field(default=None, foreign_key="session.id", index=True)
     created_at: str = Field(default_factory=utc_now)
 
 
@@ -244,6 +272,17 @@ class Reveal(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     rater_id: int = Field(foreign_key="rater.id")
     question_id: int = Field(foreign_key="question.id")
+    created_at: str = Field(default_factory=utc_now)
+
+
+class Unseal(SQLModel, table=True):
+    """A look behind the seal from the command line. Append-only."""
+
+    __tablename__: ClassVar[Any] = "unseal"
+    id: int | None = Field(default=None, primary_key=True)
+    what: str
+    rater: str | None = None
+    who: str
     created_at: str = Field(default_factory=utc_now)
 
 

@@ -41,7 +41,8 @@ class Action:
     help
         A sentence for the help.
     screens
-        Names of the screens on which it exists.
+        Names of the screens on which it exists; "steps" is the case screen while digits go to the
+        steps of a path.
     footer
         Names of the screens whose footer shows it.
     digit
@@ -59,7 +60,7 @@ class Action:
     @property
     def key_text(self) -> str:
         """All keys as the help shows them."""
-        return "1-9" if self.digit else "  ".join(key_text(k) for k in self.keys)
+        return "0-9" if self.digit else "  ".join(key_text(k) for k in self.keys)
 
 
 def key_text(key: str) -> str:
@@ -73,9 +74,12 @@ def key_text(key: str) -> str:
 
 _LISTS = ("overview", "queue")
 _CASE = ("case",)
+_HERE = ("case", "steps")
 _BOTH = ("case", "revealed")
-_READ = ("raw", "graph", "help")
-_ALL = ("overview", "queue", "case", "revealed")
+_MINE = ("case", "steps", "revealed")
+_SHEETS = ("raw", "graph", "help")
+_READ = (*_SHEETS, "summary")
+_ALL = ("overview", "queue", "case", "steps", "revealed")
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -87,9 +91,17 @@ ACTIONS: tuple[Action, ...] = (
         ("overview",),
     ),
     Action(
+        "session",
+        ("s",),
+        "session",
+        "Begin a session of a chosen size here; while one is under way, see how it stands.",
+        ("overview",),
+        ("overview",),
+    ),
+    Action(
         "cases", ("c",), "cases", "Show this row's cases as a list.", ("overview",), ("overview",)
     ),
-    Action("reload", ("g",), "reload", "Read the figures again.", ("overview",), ("overview",)),
+    Action("reload", ("g",), "reload", "Read the figures again.", ("overview",)),
     Action("open", ("enter",), "open", "Open the case under the cursor.", ("queue",), ("queue",)),
     Action(
         "filter",
@@ -111,35 +123,87 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "choose",
-        tuple("123456789"),
+        tuple("1234567890"),
         "label",
-        "Label this path with the category of that place, save it, and go to the next path.",
+        "Label this path with the category of that key, save it, and go to the next path. Where "
+        "a schema lets several hold: take it on or off, saved when the path is left.",
         _CASE,
+        digit=True,
+    ),
+    Action(
+        "choose",
+        tuple("1234567890"),
+        "label",
+        "Label the step under the cursor, save it, and go to the next step.",
+        ("steps",),
         digit=True,
     ),
     Action(
         "wrong",
         ("w",),
         "first wrong step",
-        "Mark the step under the cursor as the first wrong one; the digit then saves both. "
+        "Mark the step under the cursor as the first wrong one; the path's digit then saves both. "
         "Again to take the mark off.",
+        _HERE,
+        _CASE,
+    ),
+    Action(
+        "number",
+        ("f",),
+        "first wrong by number",
+        "Followed by a step's number: mark that step as the first wrong one.",
+        _HERE,
+    ),
+    Action(
+        "steps",
+        ("s",),
+        "steps",
+        "Label the steps of this path: digits go to the step under the cursor.",
         _CASE,
         _CASE,
+    ),
+    Action(
+        "steps",
+        ("s",),
+        "back to the path",
+        "Let digits go to the path again.",
+        ("steps",),
+        ("steps",),
+    ),
+    Action(
+        "sticky",
+        ("S",),
+        "steps on every path",
+        "Enter every path by its steps from now on; again to stop.",
+        _HERE,
+    ),
+    Action(
+        "auto",
+        ("A",),
+        "next case by itself",
+        "Go to the next case by itself once every path is labelled; again to stop.",
+        _HERE,
+    ),
+    Action(
+        "take",
+        ("y",),
+        "take suggestion",
+        "Label the path as its steps suggest.",
+        _HERE,
     ),
     Action(
         "undo",
         ("u",),
         "undo",
-        "Take back your last act, on whichever case it was, and go there.",
-        _BOTH,
-        _CASE,
+        "Take back your last act, on whichever path or step it was, and go there.",
+        _MINE,
+        _HERE,
     ),
-    Action("redo", ("ctrl+r",), "redo", "Do again what undo took back.", _BOTH),
-    Action(
-        "skip", ("x",), "skip", "Decide not to label this path; it counts as done.", _CASE, _CASE
-    ),
-    Action("flag", ("exclamation_mark",), "flag", "Flag this path, or take the flag off.", _CASE),
-    Action("comment", ("c",), "comment", "Write a comment on this path.", _CASE, _CASE),
+    Action("redo", ("ctrl+r",), "redo", "Do again what undo took back.", _MINE),
+    Action("skip", ("x",), "skip", "Decide not to label this; it counts as done.", _HERE, _HERE),
+    Action("reason", ("X",), "skip, saying why", "Give a reason, then skip.", _HERE),
+    Action("flag", ("exclamation_mark",), "flag", "Flag this, or take the flag off.", _HERE),
+    Action("comment", ("c",), "comment", "Write a comment on this.", _HERE, ("steps",)),
     Action(
         "go_on",
         ("enter", "space"),
@@ -147,6 +211,22 @@ ACTIONS: tuple[Action, ...] = (
         "Go to the next path without a label; when none is left here, to the next case.",
         _BOTH,
         ("revealed",),
+    ),
+    Action(
+        "go_on",
+        ("enter", "space"),
+        "go on",
+        "Go to the next step without a label; when none is left, back to the path.",
+        ("steps",),
+    ),
+    Action("go_on", ("enter", "space"), "go on", "Go on labelling.", ("summary",), ("summary",)),
+    Action(
+        "stop",
+        ("q", "escape"),
+        "stop",
+        "End the session. Every label is saved already.",
+        ("summary",),
+        ("summary",),
     ),
     Action(
         "reveal",
@@ -157,6 +237,13 @@ ACTIONS: tuple[Action, ...] = (
         _CASE,
     ),
     Action(
+        "context",
+        ("i",),
+        "all that is shown",
+        "Show in full what the schema's seal level shows beside the case.",
+        _CASE,
+    ),
+    Action(
         "change",
         ("e",),
         "change label",
@@ -164,7 +251,7 @@ ACTIONS: tuple[Action, ...] = (
         _BOTH,
         ("revealed",),
     ),
-    Action("other", ("tab",), "other side", "Go to the other side.", _CASE),
+    Action("other", ("tab",), "other side", "Go to the other side.", _HERE),
     Action(
         "other",
         ("tab",),
@@ -172,27 +259,35 @@ ACTIONS: tuple[Action, ...] = (
         "On a wide terminal: scroll the other column.",
         ("revealed",),
     ),
-    Action("turn(1)", ("right", "l"), "next paths", "Turn both sides to the next paths.", _CASE),
+    Action("turn(1)", ("right", "l"), "next paths", "Turn both sides to the next paths.", _HERE),
     Action(
-        "turn(-1)", ("left", "h"), "previous paths", "Turn both sides to the previous paths.", _CASE
+        "turn(-1)", ("left", "h"), "previous paths", "Turn both sides to the previous paths.", _HERE
     ),
     Action(
         "raw",
         ("r",),
         "raw text",
         "Show question and path in full, as typed, with what the parser noticed.",
-        _CASE,
+        _HERE,
     ),
-    Action("graph", ("v",), "graph", "Show which step depends on which.", _BOTH, ("revealed",)),
-    Action("next_case", ("n",), "next case", "Go to the next case of the list.", _BOTH),
-    Action("previous_case", ("p",), "previous case", "Go to the previous case of the list.", _BOTH),
+    Action("graph", ("v",), "graph", "Show which step depends on which.", _MINE, ("revealed",)),
+    Action("next_case", ("n",), "next case", "Go to the next case of the list.", _MINE),
+    Action("previous_case", ("p",), "previous case", "Go to the previous case of the list.", _MINE),
     Action("move(1)", ("j", "down"), "down", "Go down a line or step.", (*_ALL, *_READ)),
     Action("move(-1)", ("k", "up"), "up", "Go up a line or step.", (*_ALL, *_READ)),
     Action("page(1)", ("pagedown",), "page down", "Go down a screenful.", (*_ALL, *_READ)),
     Action("page(-1)", ("pageup",), "page up", "Go up a screenful.", (*_ALL, *_READ)),
     Action("top", ("home",), "top", "Go to the first line.", (*_ALL, *_READ)),
     Action("bottom", ("end",), "bottom", "Go to the last line.", (*_ALL, *_READ)),
-    Action("back", ("escape",), "back", "Go back.", ("queue", *_CASE, *_READ), ("queue", *_READ)),
+    Action(
+        "back",
+        ("escape",),
+        "back",
+        "Go back.",
+        ("queue", "case", *_SHEETS),
+        ("queue", *_SHEETS),
+    ),
+    Action("back", ("escape",), "back to the path", "Let digits go to the path again.", ("steps",)),
     Action(
         "back",
         ("escape", "b"),
@@ -214,7 +309,7 @@ ACTIONS: tuple[Action, ...] = (
 
 EVERYWHERE: tuple[tuple[str, str], ...] = (
     ("ctrl+p", "Everything that can be done here, by name."),
-    ("ctrl+q", "Leave from anywhere. Every label is saved already."),
+    ("ctrl+q", "Leave from anywhere; a session shows its summary first."),
 )
 
 

@@ -12,11 +12,13 @@ from rich.text import Text
 from textual import events
 from textual.app import App
 
-from store import Store, open_store
+from store import Store, StoreError, open_store
 from tui import wording
 from tui.palette import RegistryCommands
+from tui.screens.case import CaseScreen
 from tui.screens.overview import OverviewScreen
-from tui.session import FileGuard, Session, database_file
+from tui.screens.sitting import SummaryScreen, show_summary
+from tui.session import FileGuard, Session
 
 
 def default_rater() -> str:
@@ -28,8 +30,9 @@ def default_rater() -> str:
 class MedoidApp(App[None]):
     """Label, look, compare: the workbench on one database.
 
-    `db` is a path or URL, `rater` the name that labels are saved under. The database is opened
-    when the app starts; when that fails the app leaves with code 2 and says why.
+    `db` is a path or URL, `rater` the name that labels are saved under, `schema` the one that
+    paths are labelled by. The database is opened when the app starts; when that fails the app
+    leaves with code 2 and says why.
     """
 
     TITLE = "medoid"
@@ -37,10 +40,11 @@ class MedoidApp(App[None]):
     COMMANDS = {RegistryCommands}  # noqa: RUF012
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, db: str | Path, *, rater: str | None = None) -> None:
+    def __init__(self, db: str | Path, *, rater: str | None = None, schema: str = "path") -> None:
         super().__init__()
         self._db = db
         self._rater = rater
+        self._schema = schema
         self._session: Session | None = None
 
     @property
@@ -61,8 +65,15 @@ class MedoidApp(App[None]):
     def _open(self) -> Session:
         store: Store = open_store(self._db)
         try:
+            schema = store.schema(self._schema)
+            if schema.item_kind != "path":
+                raise StoreError(
+                    f"schema {schema.name} is for {schema.item_kind} items; "
+                    "the workbench labels paths: choose a schema of kind path"
+                )
             rater = store.rater((self._rater or default_rater()).strip())
-            return Session(store, rater, store.schema(), FileGuard(database_file(store.url)))
+            guard = FileGuard(store.file)
+            return Session(store, rater, schema, guard, step_schema=store.schema("step"))
         except BaseException:
             store.close()
             raise
@@ -76,6 +87,19 @@ class MedoidApp(App[None]):
         ):
             return
         await super().on_event(event)
+
+    async def action_quit(self) -> None:
+        """Save what waits for the path to be left, show the session's summary, leave."""
+        case = next((s for s in self.screen_stack if isinstance(s, CaseScreen)), None)
+        if case is not None and not await case.settle():
+            return  # it says on the screen that the label was not saved
+        asked = any(isinstance(s, SummaryScreen) for s in self.screen_stack)
+        if (
+            self._session is None
+            or asked
+            or not await show_summary(self, self._session, leaving=True)
+        ):
+            self.exit()
 
     def on_unmount(self) -> None:
         if self._session is not None:

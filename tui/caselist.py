@@ -7,10 +7,13 @@ from typing import Literal
 
 from store import Store
 from store.records import CaseFilter, CaseRow, Page
+from tui.session import Session
 
 CaseSort = Literal["random", "question"]
 
 PAGE = 200
+BEGUN = 20
+"""Cases under way that are looked into for where the rater stopped."""
 FILTERS: tuple[CaseFilter, ...] = ("unlabelled", "all", "done", "flagged")
 SORTS: tuple[CaseSort, ...] = ("random", "question")
 
@@ -24,6 +27,7 @@ class Query:
     show: CaseFilter = "unlabelled"
     sort: CaseSort = "random"
     search: str = ""
+    schema: str = "path"
 
     def next_filter(self) -> Query:
         """Return the query with the next filter in turn."""
@@ -57,6 +61,7 @@ def read_page(
         pool=query.pool,
         after=cursors[number],
         limit=PAGE,
+        schema=query.schema,
     )
     return Snapshot(query, number, (*cursors[: number + 1], page.cursor), page)
 
@@ -120,3 +125,22 @@ class CaseList:
             return None
         self.take(snapshot, index=0 if by > 0 else PAGE)
         return self.row
+
+
+def resume(cases: CaseList, session: Session) -> None:
+    """Read the list's first page and stand where the rater stopped; safe on any thread.
+
+    That is the case under way that was labelled last; where every case is either done or not
+    begun, the first of the list.
+    """
+    cases.take(cases.read())
+    begun = [r for r in cases.rows if 0 < r.n_mine < r.n_items][:BEGUN]
+    if len(begun) > 1:
+        begun.sort(key=lambda row: _last_label(session, row.case_id))
+    if begun:
+        cases.find(begun[-1].case_id)
+
+
+def _last_label(session: Session, case_id: int) -> int:
+    case = session.store.case(case_id, session.rater.id, session.schema)
+    return max((p.label.id for p in case.paths if p.label is not None), default=0)

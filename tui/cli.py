@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tui.commands import agreement, data, items, workbench
+from tui.commands import agreement, data, export, items, schema, workbench
 from tui.commands.common import DbOption, RaterOption
 
 app = typer.Typer(
@@ -50,6 +50,8 @@ app.command("import")(data.import_)
 app.command("embed")(data.embed)
 app.command("score")(data.score)
 app.add_typer(items.app, name="items")
+app.add_typer(schema.app, name="schema")
+app.add_typer(export.app, name="export")
 app.command("agreement")(agreement.agreement)
 
 

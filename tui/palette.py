@@ -9,22 +9,26 @@ from typing import Any
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from tui.actions import EVERYWHERE, Action, actions_of
+from tui.visible import visible
+from tui.widgets.labelbar import keyed
 
 
 class RegistryCommands(Provider):
     """Offers what exists on the screen below the palette."""
 
     def _commands(self) -> Iterator[tuple[str, str, Callable[[], Awaitable[Any] | None]]]:
-        name = getattr(self.screen, "NAME", "")
+        screen = self.screen
+        name = str(getattr(screen, "mode", getattr(screen, "NAME", "")))
         for action in actions_of(name):
             if action.digit:
                 continue
             yield _title(action), action.help, partial(self.screen.run_action, action.name)
-        if name in ("case",):
-            n = len(getattr(self.screen, "session").schema.categories)  # noqa: B009
-            for i in range(1, n + 1):
-                run = partial(self.screen.run_action, f"choose('{i}')")
-                yield f"label {i} ({i})", f"Label this path with category {i}.", run
+        target = getattr(screen, "target", None)
+        if target is not None:
+            for key, category in keyed(target.schema).items():
+                run = partial(screen.run_action, f"choose('{key}')")
+                label = visible(category.name)
+                yield f"label {label} ({key})", f"Label {target.name} {label}.", run
         yield "theme", "Change the colours.", self.app.action_change_theme
         yield "quit (ctrl+q)", EVERYWHERE[1][1], self.app.action_quit
 

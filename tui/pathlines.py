@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from textual.content import Content
@@ -35,21 +35,26 @@ def path_rows(
     *,
     wrong: int | None = None,
     support: Sequence[float | None] | None = None,
+    marks: Mapping[int, Content] | None = None,
 ) -> list[Row]:
     """Lay out a path's steps and its answer; item i is step i.
 
-    `wrong` is the step marked first wrong. `support` adds a glyph a step, only after the reveal.
+    `wrong` is the step marked first wrong. `marks` puts one cell after a step's number; that cell
+    is kept free where there is none, so that a label moves no text. `support` adds a glyph a step,
+    only after the reveal.
     """
     rows: list[Row] = []
     digits = len(str(max(len(path.steps) - 1, 0)))
     for step in path.steps:
         mark = WRONG if step.index == wrong else " "
         glyph = "" if support is None else support_glyph(support[step.index]) + " "
-        head = Content.assemble(" ", (mark, "bold"), (f"{step.index:>{digits}} ", "bold"), glyph)
+        number = (f"{step.index:>{digits}}", "bold")
+        cell = Content(" ") if marks is None else marks.get(step.index, Content(" "))
+        head = Content.assemble(" ", (mark, "bold"), number, cell, " ", glyph)
         mark_right = dependency_mark(path, step.index)
-        lines = hang(head, safe(step.text), width, tail=mark_right)
+        lines = hang(head, safe(step.text, newlines=True), width, tail=mark_right)
         if step.code is not None:
-            pad = Content(" " * (digits + 3))
+            pad = Content(" " * (digits + 4))
             lines += hang(pad, safe(step.code, "italic", newlines=True), width)
         rows += [Row(line, step.index, i == 0) for i, line in enumerate(lines)]
     if not path.steps:
@@ -57,8 +62,8 @@ def path_rows(
             Row(line) for line in wrap(Content(" no step could be read: r shows the text"), width)
         ]
     given = path.answer_text
-    text = Content("no final answer") if given is None else safe(given)
-    head = Content.styled("  ∴ ", "bold")
+    text = Content("no final answer") if given is None else safe(given, newlines=True)
+    head = Content.styled(" " * (digits + 1) + "∴  ", "bold")
     rows += [Row(line) for line in hang(head, text, width)]
     return rows
 
@@ -76,7 +81,7 @@ def graph_rows(
         lane = drawn[step.index]
         unsaid = Content("" if step.annotated else "? ")
         room = max(width - len(number.plain) - len(lane) - 1, 10)
-        text = wrap(unsaid + safe(step.text), room)
+        text = wrap(unsaid + safe(step.text, newlines=True), room)
         below = " " * len(number.plain) + arcs_between(drawn, step.index) + " "
         for i, line in enumerate(text):
             lead = number + Content(lane + " ") if i == 0 else Content(below)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from textual.content import Content
 
@@ -47,6 +47,7 @@ class RevealedView:
 
     revealed: RevealedCase
     counted: Mapping[int, LabelRecord | None]
+    steps: Mapping[int, Mapping[int, LabelRecord]] = field(default_factory=dict)
 
     @property
     def named_paths(self) -> tuple[tuple[str, PathView], ...]:
@@ -100,6 +101,7 @@ def summary_lines(view: RevealedView, width: int) -> list[Content]:
         _verdict_of_methods(view, width),
         _label_table(view, width),
         _notes(view, width),
+        _comments(view, width),
         _derived(view, width),
         _rationales(view, width),
         _ranking(view, width),
@@ -229,7 +231,9 @@ def _mine(view: RevealedView, path: PathView) -> Content:
 
 
 def _second(view: RevealedView, path: PathView) -> bool:
-    return path.label is not None and path.label.before_reveal is False
+    """Return whether a label was set after a reveal; at level `open` there is none."""
+    sealed = view.revealed.case.seal != "open"
+    return sealed and path.label is not None and path.label.before_reveal is False
 
 
 def _verdict(verdict: Verdict) -> Content:
@@ -257,6 +261,20 @@ def _notes(view: RevealedView, width: int) -> list[Content]:
         order = [name for name in names.values() if name in where]
         text = safe(rater) + told + Content(f" ({', '.join(order)})")
         out += hang(Content(f" {CONTRADICTION} "), text, width)
+    return out
+
+
+def _comments(view: RevealedView, width: int) -> list[Content]:
+    """Show what the rater wrote on paths and steps."""
+    out: list[Content] = []
+    for name, path in view.named_paths:
+        steps = sorted(view.steps.get(path.item_id, {}).items())
+        named = [(name, path.label), *((f"{name} step {i}", label) for i, label in steps)]
+        for where, label in named:
+            if label is not None and label.note:
+                head = Content(" ✎ ") + Content.styled(where, "bold") + Content(" you: ")
+                text = Content("“") + safe(label.note, newlines=True) + Content("”")
+                out += hang(head, text, width)
     return out
 
 
@@ -288,7 +306,9 @@ def _rationales(view: RevealedView, width: int) -> list[Content]:
         if verdict.prompt_version:
             version = Content(" ") + safe(verdict.prompt_version)
         head = Content.styled(f" {names[verdict.item_id]} ", "bold")
-        text = safe(verdict.rater) + version + Content(": “") + safe(verdict.rationale)
+        text = (
+            safe(verdict.rater) + version + Content(": “") + safe(verdict.rationale, newlines=True)
+        )
         out += hang(head, text + Content("”"), width)
     return out
 

@@ -6,30 +6,19 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from store import Store, StoreError
-from store.records import RaterRecord, SchemaRecord
+from store.records import RaterRecord, SchemaRecord, SessionRecord
+from tui.pace import Pace
 
 T = TypeVar("T")
 
 IDLE_LIMIT = 60.0
 """Seconds without a key after which a rater no longer counts as active."""
-
-
-def database_file(url: str) -> Path | None:
-    """Return the file behind a SQLite URL, None for anything else.
-
-    >>> database_file("sqlite:////tmp/a.db"), database_file("sqlite://")
-    (PosixPath('/tmp/a.db'), None)
-    """
-    name = url.partition("?")[0].removeprefix("sqlite:///")
-    if name == url or not url.startswith("sqlite:///") or name in ("", ":memory:"):
-        return None
-    return Path(name)
 
 
 class FileGuard:
@@ -68,9 +57,9 @@ class ActiveClock:
         self._seconds = 0.0
         self._last = now()
 
-    def start(self) -> None:
-        """Begin an item."""
-        self._seconds = 0.0
+    def start(self, seconds: float = 0.0) -> None:
+        """Begin an item, or take one up again that already took some seconds."""
+        self._seconds = seconds
         self._last = self._now()
 
     def tick(self) -> None:
@@ -86,21 +75,66 @@ class ActiveClock:
 
 
 @dataclass(slots=True)
+class Sitting:
+    """A session of labelling under way: how many items it is for, and which were decided in it."""
+
+    record: SessionRecord
+    decided: set[int] = field(default_factory=set)
+    size: int | None = None
+
+    @property
+    def full(self) -> bool:
+        """Whether as many items were decided as it was meant for."""
+        return self.size is not None and len(self.decided) >= self.size
+
+    @property
+    def mark(self) -> str:
+        """A few words for the screen."""
+        n = len(self.decided)
+        return f"session {n}" if self.size is None else f"session {n}/{self.size}"
+
+
+@dataclass(slots=True)
 class Session:
-    """An open project and who works on it."""
+    """An open project, who works on it, and under which schemas paths and steps are labelled."""
 
     store: Store
     rater: RaterRecord
     schema: SchemaRecord
     guard: FileGuard
+    step_schema: SchemaRecord | None = None
+    sitting: Sitting | None = None
+    pace: Pace | None = None
+    steps_first: bool = False
+    auto_next: bool = False
     saved_at: datetime | None = None
     failed_at: float = 0.0
     unsaved: bool = False
 
+    @property
+    def sitting_id(self) -> int | None:
+        """The session that labels are saved under."""
+        return None if self.sitting is None else self.sitting.record.id
+
+    def read_pace(self) -> Pace:
+        """Read how far and how fast the rater is; safe on any thread, changes nothing here."""
+        own = self.store.progress(self.rater.id, self.schema.name)
+        return Pace(own.n_decided, own.n_items, self.store.pace(self.rater.id))
+
+    def begin(self, size: int | None) -> Sitting:
+        """Start a session of labelling on any thread; the caller puts it into `sitting`."""
+        return Sitting(self.store.start_session(self.rater.id, size), size=size)
+
+    def end(self) -> None:
+        """End the session of labelling, if there is one; safe on any thread."""
+        if self.sitting is not None:
+            self.store.end_session(self.sitting.record.id)
+
     async def write(self, act: Callable[[], T]) -> T:
         """Run a write off the UI's thread and wait for its commit.
 
-        `saved_at` moves (and `unsaved` is cleared) only after the commit returned and the file is still the one opened.
+        `saved_at` moves and `unsaved` is cleared only after the commit returned and the file is
+        still the one that was opened.
         `failed_at` is when a failure was known: keys typed before it were meant for another state.
         """
         try:

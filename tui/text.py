@@ -55,6 +55,25 @@ def cut(line: Content, width: int) -> Content:
     return line
 
 
+def cut_middle(line: Content, width: int) -> Content:
+    """Return the line with an ellipsis in its middle when it does not fit: its end stays.
+
+    >>> cut_middle(Content("model-0.5b-first"), 9).plain
+    'mode…irst'
+    """
+    if cells(line) <= width or width < 3:
+        return cut(line, width)
+    text = line.plain
+    start, used = len(text), 0
+    while start > 0 and used + get_character_cell_size(text[start - 1]) <= (width - 1) // 2:
+        start -= 1
+        used += get_character_cell_size(text[start])
+    while start < len(text) and get_character_cell_size(text[start]) == 0:
+        start += 1  # a combining mark belongs to the letter that was cut
+    # One cell more than is free here: `cut` puts the ellipsis into it.
+    return cut(line, width - cells(text[start:])) + line[start:]
+
+
 def fit(line: Content, width: int, *, right: bool = False) -> Content:
     """Return the line cut or padded to exactly this many cells."""
     line = cut(line, width)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from store.records import CaseView, LabelRecord, PathView
 
-DECIDED = ("labelled", "unsure", "skipped")
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -19,7 +17,7 @@ class Place:
 
 def decided(label: LabelRecord | None) -> bool:
     """Return whether a path needs nothing more from the rater."""
-    return label is not None and label.state in DECIDED
+    return label is not None and label.decided
 
 
 def places(case: CaseView) -> list[Place]:

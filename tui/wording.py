@@ -86,16 +86,30 @@ def decision(state: LabelState, category: str | None, step: int | None) -> Conte
 
 
 def label(record: LabelRecord | None) -> Content:
-    """Return how a path stands for this rater."""
+    """Return how a path or step stands for this rater."""
     if record is None:
         return Content("not labelled")
     if record.state == "open":
         text = Content("not labelled")
     else:
         text = decision(record.state, record.category, record.first_wrong_step)
+    if record.outdated:
+        text = text + Content(" (of an older version)")
     if record.flagged:
         text = text + Content(" !")
     return text
+
+
+def change(before: LabelRecord | None, after: LabelRecord | None) -> Content:
+    """Return what a row changed: the label, else the flag, else the comment."""
+    was, now = label(before), label(after)
+    if was.plain != now.plain:
+        return was + Content(" → ") + now
+    old, new = (None if r is None else r.note for r in (before, after))
+    if old == new:
+        return now
+    parts = [safe(f"“{note}”") if note else Content("none") for note in (old, new)]
+    return Content("comment ") + parts[0] + Content(" → ") + parts[1]
 
 
 def error(problem: BaseException) -> str:
@@ -109,6 +123,25 @@ def error(problem: BaseException) -> str:
         if mark in lowered:
             return f"{meaning} ({detail})"
     return detail
+
+
+def duration(seconds: float) -> str:
+    """Return a time in its two largest units.
+
+    >>> [duration(s) for s in (0.4, 42.0, 90.0, 3599.0, 4680.0)]
+    ['0 s', '42 s', '1 min 30 s', '60 min', '1 h 18 min']
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 600:
+        minutes, rest = divmod(whole, 60)
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    minutes = round(whole / 60)
+    if whole < 3600:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
 def clock(moment: datetime) -> str:

@@ -1,38 +1,51 @@
-"""Label JSONL: labels of people and verdicts of judges (DESIGN, Contract)."""
+"""Labels of people and verdicts of judges, as JSONL and as CSV (DESIGN, Contract)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from store.exchange.lines import LineError, maybe_name, maybe_text, need_name, shown
-from store.records import LabelState, NewLabel, RaterKind, SealLevel
+from store.columns import dumps
+from store.exchange.lines import (
+    LineError,
+    maybe_name,
+    maybe_text,
+    need_name,
+    parse_object,
+    shown,
+)
+from store.label_records import JOINT
+from store.records import ExportedLabel, LabelState, NewLabel, RaterKind, SealLevel
 
 RATER_KINDS: tuple[str, ...] = get_args(RaterKind)
 STATES: tuple[str, ...] = get_args(LabelState)
 SEALS: tuple[str, ...] = get_args(SealLevel)
 STATE_WORDS: dict[str, LabelState] = {"unsure": "unsure", "skip": "skipped", "skipped": "skipped"}
-_FIELDS = frozenset(
-    [
-        "item",
-        "schema",
-        "rater",
-        "rater_kind",
-        "category",
-        "state",
-        "first_wrong_step",
-        "flagged",
-        "note",
-        "rationale",
-        "raw",
-        "prompt_version",
-        "created_at",
-        "before_reveal",
-        "seal",
-        "active_seconds",
-    ]
+LABEL_FIELDS = (
+    "item",
+    "schema",
+    "schema_version",
+    "rater",
+    "rater_kind",
+    "state",
+    "category",
+    "first_wrong_step",
+    "flagged",
+    "note",
+    "rationale",
+    "raw",
+    "prompt_version",
+    "created_at",
+    "before_reveal",
+    "seal",
+    "active_seconds",
 )
+CSV_FIELDS = (*LABEL_FIELDS, "extra")
+"""The columns of a label CSV; `extra` holds all unknown fields as one JSON object."""
+
+_FIELDS = frozenset([*LABEL_FIELDS, "categories"])
 
 
 def is_label_line(row: Mapping[str, Any]) -> bool:
@@ -70,11 +83,76 @@ def label(row: dict[str, Any]) -> NewLabel:
         seal=_seal(row),
         active_seconds=_seconds(row),
         extra={k: v for k, v in row.items() if k not in _FIELDS} or None,
+        schema_version=_version(row),
     )
 
 
+def label_row(exported: ExportedLabel) -> dict[str, Any]:
+    """Return a label as a line of JSONL carries it: every field, then what was unknown to us."""
+    row = {name: getattr(exported.label, name) for name in LABEL_FIELDS}
+    if exported.categories:
+        row["categories"] = list(exported.categories)
+    extra = exported.label.extra or {}
+    return {**row, **{k: v for k, v in extra.items() if k not in row}}
+
+
+def label_cells(exported: ExportedLabel) -> list[str | None]:
+    """Return a label as the cells of a CSV, in the order of `CSV_FIELDS`."""
+    values = [getattr(exported.label, name) for name in LABEL_FIELDS]
+    extra = exported.label.extra
+    return [*map(plain_text, values), None if not extra else dumps(dict(extra))]
+
+
+def plain_text(value: Any) -> str | None:
+    """Return a value as the text of a cell."""
+    if value is None or isinstance(value, str):
+        return value
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+_TRUTH = {"true": True, "false": False}
+
+
+def row_of_cells(cells: Mapping[str, str]) -> dict[str, Any]:
+    """Return the cells of a label CSV as the object that a line of JSONL would be.
+
+    Raises
+    ------
+    LineError
+        When `extra` is no JSON object.
+    """
+    row: dict[str, Any] = dict(cells)
+    for field in ("first_wrong_step", "schema_version"):
+        if re.fullmatch("[0-9]{1,15}", cells.get(field, "")):
+            row[field] = int(cells[field])
+    for field in ("flagged", "before_reveal"):
+        row[field] = _TRUTH.get(cells.get(field, "").lower(), cells.get(field))
+    if re.fullmatch(r"[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?", cells.get("active_seconds", "")):
+        row["active_seconds"] = float(cells["active_seconds"])
+    if "extra" in row:
+        row.update(_extra(row.pop("extra")))
+    return row
+
+
+def _extra(text: str) -> dict[str, Any]:
+    try:
+        extra = parse_object(text.encode("utf-8", "surrogatepass"))
+    except LineError as error:
+        raise LineError(f"extra is {shown(text)}: {error}") from error
+    return {k: v for k, v in extra.items() if k not in _FIELDS}
+
+
+def _version(row: dict[str, Any]) -> int | None:
+    version = row.get("schema_version")
+    if version is None:
+        return None
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version < 2**31:
+        raise LineError(f"schema_version is {shown(version)}; a number from 1, or null")
+    return version
+
+
 def _choice(row: dict[str, Any], kind: str) -> tuple[LabelState, str | None]:
-    category = maybe_name(row, "category")
+    category = _category(row)
     state = row.get("state")
     if state is not None and state not in STATES:
         raise LineError(f"state is {shown(state)}; one of {', '.join(STATES)} is right")
@@ -89,6 +167,19 @@ def _choice(row: dict[str, Any], kind: str) -> tuple[LabelState, str | None]:
     if state is None or state == "labelled":
         raise LineError("category is missing; a category, or a state such as unsure, is right")
     return state, None
+
+
+def _category(row: dict[str, Any]) -> str | None:
+    """Return the category; several are joined."""
+    category = maybe_name(row, "category")
+    several = row.get("categories")
+    if several is None or several == []:
+        return category
+    if not isinstance(several, list) or not all(isinstance(c, str) and c for c in several):
+        raise LineError(f"categories is {shown(several)}; a list of names is right")
+    if category is not None and sorted(category.split(JOINT)) != sorted(several):
+        raise LineError(f"category is {shown(category)}, categories {shown(several)}; one is right")
+    return JOINT.join(several)
 
 
 def _step(row: dict[str, Any]) -> int | None:

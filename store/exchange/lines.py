@@ -50,6 +50,20 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | LineError]]:
                 yield number, _parse(raw)
 
 
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """Read one JSON object.
+
+    Raises
+    ------
+    LineError
+        When it is none, or holds what cannot be written again.
+    """
+    value = _parse(raw)
+    if isinstance(value, LineError):
+        raise value
+    return value
+
+
 def _parse(raw: bytes) -> dict[str, Any] | LineError:
     if len(raw) > MAX_LINE_BYTES:
         return LineError(f"a line of {len(raw):,} bytes; at most {MAX_LINE_BYTES:,} are read")

@@ -14,7 +14,7 @@ from store.codec import answer_key, decode_answer, decode_trace
 from store.engine import Base, SealedError
 from store.keys import path_key
 from store.records import CaseView, PathView, SchemaRecord
-from store.repository.labels import DECIDED, label_record
+from store.repository.rows import label_record, need_schema
 
 CaseSort = Literal["random", "question"]
 
@@ -66,7 +66,7 @@ class Cases(Base):
             check = _reveal_check(s, case_id, rater_id, schema)
             if not check.ok:
                 raise SealedError(f"{check.n_left} paths of this question are not labelled yet")
-            question_id = _question_of(s, case_id)
+            question_id = question_of(s, case_id)
             if not is_revealed(s, rater_id, question_id):
                 s.add(t.Reveal(rater_id=rater_id, question_id=question_id))
 
@@ -92,9 +92,11 @@ def read_case(s: Session, case_id: int, rater_id: int, schema: SchemaRecord) -> 
         .where(t.CaseItem.case_id == case_id)
     ).all()
     items = [i.id or 0 for i, _ in rows]
-    labels = _labels_of(s, rater_id, schema.id, items)
-    views = [_path_view(item, trace, labels.get(item.id or 0)) for item, trace in rows]
+    labels = _labels_of(s, rater_id, schema.name, items)
+    newest = need_schema(s, schema.name)
+    views = [_path_view(item, trace, labels.get(item.id or 0), newest) for item, trace in rows]
     revealed = is_revealed(s, rater_id, question.id or 0)
+    sealed = _labels_of(s, rater_id, schema.name, items, before_reveal=True)
     return CaseView(
         case_id=case_id,
         dataset=question.dataset,
@@ -108,12 +110,13 @@ def read_case(s: Session, case_id: int, rater_id: int, schema: SchemaRecord) -> 
         revealed=revealed,
         revealed_elsewhere=revealed
         and schema.seal != "open"
-        and not _decided(items, _labels_of(s, rater_id, schema.id, items, before_reveal=True)),
+        and any(_is_left(sealed.get(i), newest) for i in items),
     )
 
 
-def _decided(items: list[int], labels: dict[int, t.Label]) -> bool:
-    return all(i in labels and labels[i].state in DECIDED for i in items)
+def _is_left(label: t.Label | None, newest: SchemaRecord) -> bool:
+    """Return whether an item still waits for a decision under the newest version."""
+    return label is None or not label_record(label, "", newest).decided
 
 
 def _sides(
@@ -131,7 +134,9 @@ def _sides(
     return tuple(a), tuple(b)
 
 
-def _path_view(item: t.Item, trace: t.Trace, label: t.Label | None) -> PathView:
+def _path_view(
+    item: t.Item, trace: t.Trace, label: t.Label | None, newest: SchemaRecord
+) -> PathView:
     parsed = decode_trace(trace.steps, trace.answer_text, trace.answer, trace.issues)
     return PathView(
         item_id=item.id or 0,
@@ -143,17 +148,17 @@ def _path_view(item: t.Item, trace: t.Trace, label: t.Label | None) -> PathView:
         issues=parsed.issues,
         form=trace.form,
         source=trace.source,
-        label=None if label is None else label_record(label, item.key),
+        label=None if label is None else label_record(label, item.key, newest),
     )
 
 
 def _labels_of(
-    s: Session, rater_id: int, schema_id: int, item_ids: list[int], *, before_reveal: bool = False
+    s: Session, rater_id: int, schema: str, item_ids: list[int], *, before_reveal: bool = False
 ) -> dict[int, t.Label]:
     """Return the newest row of each item; of those not made after a reveal where that is asked."""
     query = select(func.max(col(t.Label.id)).label("id")).where(
         t.Label.rater_id == rater_id,
-        t.Label.schema_id == schema_id,
+        t.Label.schema_name == schema,
         col(t.Label.item_id).in_(item_ids),
     )
     if before_reveal:
@@ -175,19 +180,21 @@ def is_revealed(s: Session, rater_id: int, question_id: int) -> bool:
     )
 
 
-def _question_of(s: Session, case_id: int) -> int:
+def question_of(s: Session, case_id: int) -> int:
+    """Return the id of a case's question."""
     found: int = s.exec(case_query(t.Question.id).where(t.AuditCase.id == case_id)).one()
     return found
 
 
 def _reveal_check(s: Session, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealCheck:
-    question_id = _question_of(s, case_id)
+    question_id = question_of(s, case_id)
     rows = s.exec(
         select(t.CaseItem.case_id, t.CaseItem.item_id)
         .join(t.Item, col(t.Item.id) == col(t.CaseItem.item_id))
         .where(t.Item.question_id == question_id)
     ).all()
-    labels = _labels_of(s, rater_id, schema.id, [item for _, item in rows])
-    left = [case for case, item in rows if item not in labels or labels[item].state not in DECIDED]
+    labels = _labels_of(s, rater_id, schema.name, [item for _, item in rows])
+    newest = need_schema(s, schema.name)
+    left = [case for case, item in rows if _is_left(labels.get(item), newest)]
     here = sum(case == case_id for case in left)
     return RevealCheck(here == 0, here, len(left) - here)

@@ -13,7 +13,7 @@ from store import tables as t
 from store.columns import content_hash
 from store.engine import Base
 from store.repository.cases import digest
-from store.repository.items import PathItems
+from store.repository.items import TraceItems
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Designs(Base):
                     n_withdrawn += new is None
                     continue
                 new_cases.pop(case.pool_id, None)
-            items = PathItems(s)
+            items = TraceItems(s)
             for _, new in sorted(new_cases.items()):
                 n_items += _add_case(s, items, design_id, int(parameters.get("seed", 0)), new)
                 n_new += 1
@@ -127,7 +127,7 @@ def _stored(s: Session, case: t.AuditCase) -> NewCase:
     )
 
 
-def _add_case(s: Session, items: PathItems, design_id: int, seed: int, new: NewCase) -> int:
+def _add_case(s: Session, items: TraceItems, design_id: int, seed: int, new: NewCase) -> int:
     case = t.AuditCase(
         pool_id=new.pool_id,
         design_id=design_id,

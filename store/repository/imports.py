@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session, select
 
 from scoring.parsing import normalize_answer
 from store import tables as t
 from store.codec import encode_answer, encode_issues, encode_steps
-from store.columns import content_hash, folded, utc_now
+from store.columns import content_hash, folded
 from store.engine import Base
 from store.keys import is_name, path_key
-from store.records import NewLabel, NewQuestion, NewTrace, SchemaRecord
-from store.repository.items import ConflictError, PathItems
-from store.repository.labels import latest_label_id
-from store.repository.schemas import schema_record
-
-Outcome = Literal["added", "known", "changed"]
+from store.records import NewQuestion, NewTrace
+from store.repository.items import ConflictError
+from store.repository.label_imports import LabelBatch, Outcome, row_id
 
 
 @dataclass
@@ -29,7 +26,7 @@ class _PoolState:
     samples: dict[str, str]
 
 
-class ImportBatch:
+class ImportBatch(LabelBatch):
     """Lines of one import, written in one transaction.
 
     Each method returns whether the line added something, was known already, or changed a label;
@@ -37,12 +34,9 @@ class ImportBatch:
     """
 
     def __init__(self, session: Session) -> None:
-        self._s = session
+        super().__init__(session)
         self._questions: dict[tuple[str, str], t.Question] = {}
         self._pools: dict[tuple[int, str], _PoolState] = {}
-        self._raters: dict[str, t.Rater] = {}
-        self._schemas: dict[str, SchemaRecord] = {}
-        self._items = PathItems(session)
 
     def add_trace(self, new: NewTrace) -> Outcome:
         """Store a trace with its question and pool."""
@@ -90,7 +84,7 @@ class ImportBatch:
         question = self._known_question(new.question)
         if question is None:
             return None
-        state = self._known_pool(_id(question), new.pool)
+        state = self._known_pool(row_id(question), new.pool)
         return None if state is None else state.samples.get(new.sample)
 
     def settled_question(self, new: NewQuestion, *, kind_stated: bool) -> NewQuestion:
@@ -153,7 +147,7 @@ class ImportBatch:
             self._s.add(row)
             self._s.flush()
             text = folded(new.dataset, new.external_id, new.text)
-            self._s.add(t.QuestionSearch(question_id=_id(row), folded=text))
+            self._s.add(t.QuestionSearch(question_id=row_id(row), folded=text))
         else:
             _same_question(row, new)
             if row.gold_text is None and new.gold_text is not None:
@@ -177,128 +171,14 @@ class ImportBatch:
         return state
 
     def _pool(self, question: t.Question, new: NewTrace) -> _PoolState:
-        key = (_id(question), new.pool)
+        key = (row_id(question), new.pool)
         state = self._known_pool(*key)
         if state is None:
             row = t.Pool(question_id=key[0], name=new.pool, model=new.model, variant=new.variant)
             self._s.add(row)
             self._s.flush()
-            state = self._pools[key] = _PoolState(_id(row), {})
+            state = self._pools[key] = _PoolState(row_id(row), {})
         return state
-
-    def add_label(self, new: NewLabel) -> Outcome:
-        """Append a label or verdict; an identical one is known already.
-
-        A different label by the same rater on the same item supersedes the earlier one.
-        """
-        schema = self._schema(new)
-        self._check_rater(new)
-        item = self._items.find(new.item)
-        rater = self._rater(new)
-        digest = content_hash(_label_content(new))
-        known = select(t.Label.id).where(
-            t.Label.content_hash == digest,
-            t.Label.item_id == item.id,
-            t.Label.rater_id == rater.id,
-        )
-        if self._s.exec(known).first() is not None:
-            return "known"
-        before = latest_label_id(self._s, _id(rater), schema.id, item.id)
-        label = t.Label(
-            item_id=item.id,
-            schema_id=schema.id,
-            rater_id=_id(rater),
-            act="import",
-            state=new.state,
-            category=new.category,
-            first_wrong_step=new.first_wrong_step,
-            flagged=new.flagged,
-            note=new.note,
-            active_seconds=new.active_seconds,
-            seal=new.seal,
-            before_reveal=new.before_reveal,
-            supersedes=before,
-            content_hash=digest,
-            created_at=new.created_at or utc_now(),
-        )
-        self._s.add(label)
-        self._s.flush()
-        flags = verdict_flags(new, item.n_steps)
-        if any((new.rationale, new.raw, new.prompt_version, new.extra, flags)):
-            self._s.add(
-                t.VerdictDetail(
-                    label_id=_id(label),
-                    rationale=new.rationale,
-                    raw=new.raw,
-                    prompt_version=new.prompt_version,
-                    flags=flags,
-                    extra=dict(new.extra) if new.extra else None,
-                )
-            )
-        return "added" if before is None else "changed"
-
-    def _known_rater(self, name: str) -> t.Rater | None:
-        row = self._raters.get(name)
-        if row is None:
-            row = self._s.exec(select(t.Rater).where(t.Rater.name == name)).one_or_none()
-        return row
-
-    def _check_rater(self, new: NewLabel) -> None:
-        if not is_name(new.rater):
-            raise ConflictError(f"rater {new.rater!r}: a name without control characters is right")
-        row = self._known_rater(new.rater)
-        if row is not None and row.kind != new.rater_kind:
-            raise ConflictError(
-                f"rater {new.rater!r} is a {row.kind} in the database, not a {new.rater_kind}"
-            )
-
-    def _rater(self, new: NewLabel) -> t.Rater:
-        row = self._known_rater(new.rater)
-        if row is None:
-            row = t.Rater(name=new.rater, kind=new.rater_kind)
-            self._s.add(row)
-            self._s.flush()
-        self._raters[new.rater] = row
-        return row
-
-    def _schema(self, new: NewLabel) -> SchemaRecord:
-        schema = self._schemas.get(new.schema)
-        if schema is None:
-            row = self._s.exec(
-                select(t.LabelSchema)
-                .where(t.LabelSchema.name == new.schema)
-                .order_by(col(t.LabelSchema.version).desc())
-            ).first()
-            if row is None:
-                raise ConflictError(f"no schema {new.schema!r} in the database")
-            schema = self._schemas[new.schema] = schema_record(row)
-        names = [c.name for c in schema.categories if c.state == "labelled"]
-        if new.state == "labelled" and new.category not in names:
-            raise ConflictError(
-                f"category {new.category!r} is not in schema {schema.name} "
-                f"version {schema.version}: {', '.join(names)}"
-            )
-        if new.state != "labelled" and new.category is not None:
-            raise ConflictError(f"state {new.state} goes without a category, not {new.category!r}")
-        return schema
-
-
-def _label_content(new: NewLabel) -> dict[str, Any]:
-    return {
-        "item": new.item,
-        "schema": new.schema,
-        "rater": new.rater,
-        "state": new.state,
-        "category": new.category,
-        "first_wrong_step": new.first_wrong_step,
-        "flagged": new.flagged,
-        "note": new.note,
-        "rationale": new.rationale,
-        "raw": new.raw,
-        "prompt_version": new.prompt_version,
-        "created_at": new.created_at,
-        "before_reveal": new.before_reveal,
-    }
 
 
 def _same_question(row: t.Question, new: NewQuestion) -> None:
@@ -307,29 +187,10 @@ def _same_question(row: t.Question, new: NewQuestion) -> None:
         raise ConflictError(f"{name} is in the database with another wording: {row.text[:80]!r}")
     both_gold = new.gold_text is not None and row.gold_text is not None
     if both_gold and row.gold != encode_answer(new.gold):
+        # Whoever imports may have to label the question: the stored answer is not told.
         raise ConflictError(
-            f"{name} has the gold answer {row.gold_text!r} in the database, not {new.gold_text!r}"
+            f"{name} has another gold answer in the database than {new.gold_text!r}"
         )
-
-
-def verdict_flags(new: NewLabel, n_steps: int) -> list[str]:
-    """Return what is odd about a label: a judge against itself, a step that does not exist."""
-    flags = []
-    if new.state == "labelled" and new.rater_kind == "judge":
-        if new.category == "faithful" and new.first_wrong_step is not None:
-            flags.append("faithful_with_wrong_step")
-        if new.category == "spurious" and new.first_wrong_step is None:
-            flags.append("spurious_without_step")
-    if new.first_wrong_step is not None and not 0 <= new.first_wrong_step < n_steps:
-        flags.append("step_out_of_range")
-    return flags
-
-
-def _id(row: Any) -> int:
-    value: int | None = row.id
-    if value is None:
-        raise RuntimeError(f"{type(row).__name__} has no id before it is flushed")
-    return value
 
 
 class Imports(Base):

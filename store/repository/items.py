@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select as plain_select
-from sqlmodel import Session, col
+from sqlmodel import Session, col, select
 
 from store import tables as t
-from store.keys import is_name, path_key, split_path_key
+from store.engine import Base
+from store.keys import CRITERIA, TraceItemKey, is_name, split_path_key
+from store.records import ItemRef
 
 
 class ConflictError(ValueError):
@@ -16,50 +18,55 @@ class ConflictError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class PathItem:
-    """An item with its trace's number of steps."""
+class StoredItem:
+    """An item with its trace's number of steps; `made` says that asking for it made it."""
 
     id: int
+    key: str
+    kind: str
     trace_id: int
     n_steps: int
+    made: bool = False
 
 
-class PathItems:
-    """Path items of a database by key, made on demand, inside one session."""
+class TraceItems:
+    """Items of traces (paths, steps, criteria) by key, made on demand, inside one session."""
 
     def __init__(self, session: Session) -> None:
         self._s = session
-        self._known: dict[str, PathItem] = {}
+        self._known: dict[str, StoredItem] = {}
 
-    def find(self, key: str) -> PathItem:
+    def find(self, key: str) -> StoredItem:
         """Return the item of a key, making it when its trace is stored.
 
         Raises
         ------
         ConflictError
-            When the key is no path key, or names no trace in the database.
+            When the key is of another form, or names no trace, or no step of it.
         """
-        if key not in self._known:
-            try:
-                parts = split_path_key(key)
-            except ValueError as error:
-                raise ConflictError(str(error)) from error
-            proper = path_key(*parts)  # %2f is %2F
-            self._known[key] = self._stored(proper) or self._made(proper, parts)
-        return self._known[key]
+        if key in self._known:
+            return self._known[key]
+        try:
+            parts = TraceItemKey.parse(key)
+        except ValueError as error:
+            raise ConflictError(str(error)) from error
+        proper = str(parts)  # %2f is %2F
+        found = self._stored(proper) or self._made(proper, parts)
+        self._known[key] = replace(found, made=False)
+        return found
 
-    def _stored(self, key: str) -> PathItem | None:
+    def _stored(self, key: str) -> StoredItem | None:
         if not is_name(key):
             return None
         row = self._s.execute(
-            plain_select(col(t.Item.id), col(t.Trace.id), col(t.Trace.n_steps))
+            plain_select(col(t.Item.id), col(t.Item.kind), col(t.Trace.id), col(t.Trace.n_steps))
             .join(t.Trace, col(t.Trace.id) == col(t.Item.trace_id))
             .where(col(t.Item.key) == key)
         ).one_or_none()
-        return None if row is None else PathItem(row[0] or 0, row[1] or 0, row[2])
+        return None if row is None else StoredItem(row[0] or 0, key, row[1], row[2] or 0, row[3])
 
-    def _made(self, key: str, parts: tuple[str, str, str, str]) -> PathItem:
-        dataset, external, pool, sample = parts
+    def _made(self, key: str, parts: TraceItemKey) -> StoredItem:
+        dataset, external, pool, sample = parts.trace
         found = (
             is_name(key)
             and self._s.execute(
@@ -77,7 +84,57 @@ class PathItems:
         if not found:
             raise ConflictError(f"{key} names no trace in the database: import its traces first")
         trace_id, n_steps, question_id = found
-        row = t.Item(key=key, kind="path", trace_id=trace_id, question_id=question_id or 0)
+        if parts.step is not None and parts.step >= n_steps:
+            raise ConflictError(f"{key} names no step: the trace has {n_steps}, numbered from 0")
+        row = t.Item(
+            key=key,
+            kind=parts.kind,
+            trace_id=trace_id,
+            question_id=question_id or 0,
+            step=parts.step,
+        )
         self._s.add(row)
         self._s.flush()
-        return PathItem(row.id or 0, trace_id or 0, n_steps)
+        return StoredItem(row.id or 0, key, parts.kind, trace_id or 0, n_steps, made=True)
+
+
+class Items(Base):
+    """Items that hang on a path: its steps, and the criteria of its decomposition."""
+
+    def step_items(self, path_item_id: int) -> tuple[ItemRef, ...]:
+        """Return the step items of a path item in order, making them on first use."""
+        return self._parts(path_item_id, "step")
+
+    def criterion_items(self, path_item_id: int) -> tuple[ItemRef, ...]:
+        """Return the items of a path's decomposition criteria, making them on first use."""
+        return self._parts(path_item_id, "criterion")
+
+    def _parts(self, path_item_id: int, kind: str) -> tuple[ItemRef, ...]:
+        with self._read() as s:
+            wanted = _wanted(s, path_item_id, kind)
+            found = _found(s, wanted)
+        if len(found) < len(wanted):
+            with self._write() as s:
+                items = TraceItems(s)
+                found = {str(part): items.find(str(part)).id for part in wanted}
+        return tuple(ItemRef(found[str(p)], str(p), p.step, p.criterion) for p in wanted)
+
+
+def _wanted(s: Session, path_item_id: int, kind: str) -> list[TraceItemKey]:
+    item, n_steps = s.exec(
+        select(t.Item, t.Trace.n_steps)
+        .join(t.Trace, col(t.Trace.id) == col(t.Item.trace_id))
+        .where(t.Item.id == path_item_id)
+    ).one()
+    if item.kind != "path":
+        raise ValueError(f"{item.key} is a {item.kind}, not a path")
+    trace = split_path_key(item.key)
+    if kind == "step":
+        return [TraceItemKey(kind, trace, step=n) for n in range(n_steps)]
+    return [TraceItemKey(kind, trace, criterion=c) for c in CRITERIA]
+
+
+def _found(s: Session, wanted: list[TraceItemKey]) -> dict[str, int]:
+    keys = [str(w) for w in wanted]
+    rows = s.exec(select(t.Item.key, t.Item.id).where(col(t.Item.key).in_(keys))).all()
+    return {key: ident or 0 for key, ident in rows}

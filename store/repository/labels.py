@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, exists, func
 from sqlalchemy import select as plain_select
-from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from store import tables as t
+from store.columns import utc_now
 from store.engine import Base
-from store.records import LabelRecord, LabelState, SchemaRecord, UndoResult
+from store.records import (
+    DECIDED,
+    SEALS,
+    LabelRecord,
+    LabelState,
+    SchemaRecord,
+    SealLevel,
+    UndoResult,
+)
+from store.repository.choices import Choice, checked_choice
+from store.repository.rows import (
+    find_schema,
+    is_standing,
+    label_hash,
+    label_record,
+    latest_label,
+    latest_label_id,
+    need_schema,
+)
 
-DECIDED: tuple[LabelState, ...] = ("labelled", "unsure", "skipped")
-_CONTENT = ("state", "category", "first_wrong_step", "flagged", "note")
+_CONTENT = ("state", "category", "categories", "first_wrong_step", "flagged", "note")
+_OPEN: dict[str, Any] = {
+    "state": "open",
+    "category": None,
+    "categories": None,
+    "first_wrong_step": None,
+    "flagged": False,
+    "note": None,
+}
 
 
 class Labels(Base):
@@ -28,36 +54,47 @@ class Labels(Base):
         *,
         state: LabelState = "labelled",
         category: str | None = None,
+        categories: Sequence[str] | None = None,
         first_wrong_step: int | None = None,
+        note: str | None = None,
         active_seconds: float | None = None,
+        session_id: int | None = None,
     ) -> LabelRecord:
         """Append a label and return it once it is on the disk.
 
-        A note and a flag that stand on the item stay. The same label again adds no row.
+        `categories` are those of a schema of several, in any order. A flag that stands on the
+        item stays, and so does a note when none is given (an empty one removes it). The same
+        label again, under the same version, adds no row.
 
         Raises
         ------
         ValueError
-            When the category is not the schema's, or the first wrong step does not fit.
+            When the schema is for another kind of item, has no such category, or the first wrong
+            step, the seconds or the session do not fit.
         """
-        _check_choice(schema, state, category, first_wrong_step)
+        choice = checked_choice(schema, state, category, categories, first_wrong_step)
+        if active_seconds is not None and not 0 <= active_seconds < math.inf:
+            raise ValueError(f"active_seconds is {active_seconds}; a number of seconds is right")
         with self._write() as s:
             item = s.get_one(t.Item, item_id)
-            if first_wrong_step is not None:
-                n_steps = s.exec(
-                    select(t.Trace.n_steps).where(t.Trace.id == item.trace_id)
-                ).one_or_none()
-                if n_steps is None or not 0 <= first_wrong_step < n_steps:
-                    raise ValueError(f"first wrong step {first_wrong_step} names no step")
-            before = latest_label(s, rater_id, schema.id, item_id)
+            _check_item(s, item, schema, choice)
+            _check_session(s, session_id, rater_id)
+            before = latest_label(s, rater_id, schema.name, item_id)
             content = {
-                "state": state,
-                "category": category,
-                "first_wrong_step": first_wrong_step,
+                "state": choice.state,
+                "category": choice.category,
+                "categories": choice.categories,
+                "first_wrong_step": choice.first_wrong_step,
                 "flagged": before.flagged if before else False,
-                "note": before.note if before else None,
+                "note": (before.note if before else None) if note is None else note or None,
             }
-            return self._append(s, rater_id, item, schema, before, content, active_seconds)
+            same = before is not None and before.schema_version == schema.version
+            if before is not None and same and _content(before) == content:
+                return _seen(s, before, item)
+            row = _new_row(s, rater_id, item, schema, before, content)
+            row.active_seconds = None if active_seconds is None else float(active_seconds)
+            row.session_id = session_id
+            return _saved(s, row, item)
 
     def annotate(
         self,
@@ -67,51 +104,90 @@ class Labels(Base):
         *,
         flagged: bool | None = None,
         note: str | None = None,
+        session_id: int | None = None,
     ) -> LabelRecord:
         """Append a row with another flag or note; what is decided about the item stays.
 
-        An empty note removes the note.
+        An empty note removes the note. The row keeps the schema version of the decision.
         """
         with self._write() as s:
             item = s.get_one(t.Item, item_id)
-            before = latest_label(s, rater_id, schema.id, item_id)
+            _check_item(s, item, schema, None)
+            _check_session(s, session_id, rater_id)
+            before = latest_label(s, rater_id, schema.name, item_id)
             content = _content(before)
             if flagged is not None:
                 content["flagged"] = flagged
             if note is not None:
                 content["note"] = note or None
-            return self._append(s, rater_id, item, schema, before, content, None)
+            if before is not None and _content(before) == content:
+                return _seen(s, before, item)
+            row = _new_row(s, rater_id, item, schema, before, content)
+            if before is not None and before.state != "open":
+                row.schema_version = before.schema_version
+            row.session_id = session_id
+            return _saved(s, row, item)
 
-    def undo(self, rater_id: int) -> UndoResult | None:
+    def undo(self, rater_id: int, *, session_id: int | None = None) -> UndoResult | None:
         """Take back this rater's last act by a row that restores what stood before it.
 
-        Returns None when nothing is left to undo.
+        Acts on items of every kind and schema count. The row belongs to the session given, else
+        to that of the act. Returns None when nothing is left to undo.
         """
-        return self._reverse(rater_id, "undo")
+        return self._reverse(rater_id, "undo", session_id)
 
-    def redo(self, rater_id: int) -> UndoResult | None:
+    def redo(self, rater_id: int, *, session_id: int | None = None) -> UndoResult | None:
         """Do again what the last undo took back; None when nothing was undone since."""
-        return self._reverse(rater_id, "redo")
+        return self._reverse(rater_id, "redo", session_id)
 
     def label(self, rater_id: int, item_id: int, schema: SchemaRecord) -> LabelRecord | None:
         """Return how the item stands for this rater; None when nothing was ever recorded."""
         with self._read() as s:
-            row = latest_label(s, rater_id, schema.id, item_id)
-            return None if row is None else label_record(row, s.get_one(t.Item, item_id).key)
+            row = latest_label(s, rater_id, schema.name, item_id)
+            return None if row is None else _seen(s, row, s.get_one(t.Item, item_id))
 
-    def label_history(self, rater_id: int, item_id: int) -> tuple[LabelRecord, ...]:
-        """Return every row this rater added to the item, oldest first."""
+    def label_history(
+        self, rater_id: int, item_id: int, schema: SchemaRecord | None = None
+    ) -> tuple[LabelRecord, ...]:
+        """Return every row this rater added to the item, oldest first; of one schema if given."""
         with self._read() as s:
-            key = s.get_one(t.Item, item_id).key
-            rows = s.exec(
-                select(t.Label)
-                .where(t.Label.rater_id == rater_id, t.Label.item_id == item_id)
-                .order_by(col(t.Label.id))
-            ).all()
-            return tuple(label_record(r, key) for r in rows)
+            item = s.get_one(t.Item, item_id)
+            query = select(t.Label).where(t.Label.rater_id == rater_id, t.Label.item_id == item_id)
+            if schema is not None:
+                query = query.where(t.Label.schema_name == schema.name)
+            rows = s.exec(query.order_by(col(t.Label.id))).all()
+            return tuple(_seen(s, r, item) for r in rows)
 
-    def _reverse(self, rater_id: int, act: Literal["undo", "redo"]) -> UndoResult | None:
+    def step_labels(
+        self, rater_id: int, path_item_id: int, schema: str = "step"
+    ) -> dict[int, LabelRecord]:
+        """Return how the steps of a path stand for this rater, by step; open ones included."""
+        with self._read() as s:
+            path = s.get_one(t.Item, path_item_id)
+            rows = s.exec(
+                select(t.Label, t.Item)
+                .join(t.Item, col(t.Item.id) == col(t.Label.item_id))
+                .where(
+                    t.Item.trace_id == path.trace_id,
+                    t.Item.kind == "step",
+                    t.Label.rater_id == rater_id,
+                    t.Label.schema_name == schema,
+                    is_standing(t.Label),
+                )
+                .order_by(col(t.Item.step))
+            ).all()
+            newest = need_schema(s, schema)
+            return {
+                item.step: label_record(row, item.key, newest)
+                for row, item in rows
+                if item.step is not None
+            }
+
+    def _reverse(
+        self, rater_id: int, act: Literal["undo", "redo"], session_id: int | None
+    ) -> UndoResult | None:
         with self._write() as s:
+            _check_session(s, session_id, rater_id)
             found = _reversible(s, rater_id, act)
             if found is None:
                 return None
@@ -120,63 +196,50 @@ class Labels(Base):
             source: t.Label | None = target
             if act == "undo":
                 source = s.get(t.Label, target.supersedes) if target.supersedes else None
-            latest = latest_label(s, rater_id, target.schema_id, target.item_id)
-            row = _new_row(
-                s, rater_id, item, target.schema_id, target.seal, latest, _content(source), None
-            )
+            version = (source or target).schema_version
+            schema = need_schema(s, target.schema_name, version)
+            latest = latest_label(s, rater_id, target.schema_name, target.item_id)
+            row = _new_row(s, rater_id, item, schema, latest, _content(source), target.seal)
             row.act, row.reverses = act, target.id
-            s.add(row)
-            s.flush()
+            row.session_id = target.session_id if session_id is None else session_id
+            label = _saved(s, row, item)
+            path_id = _path_item(s, item)
             case_id = s.exec(
-                select(t.CaseItem.case_id).where(t.CaseItem.item_id == item.id)
+                select(t.CaseItem.case_id).where(t.CaseItem.item_id == path_id)
             ).first()
-            return UndoResult(item.id or 0, case_id, label_record(row, item.key))
-
-    def _append(
-        self,
-        s: Session,
-        rater_id: int,
-        item: t.Item,
-        schema: SchemaRecord,
-        before: t.Label | None,
-        content: dict[str, Any],
-        active_seconds: float | None,
-    ) -> LabelRecord:
-        if before is not None and _content(before) == content:
-            return label_record(before, item.key)
-        row = _new_row(s, rater_id, item, schema.id, schema.seal, before, content, active_seconds)
-        s.add(row)
-        s.flush()
-        return label_record(row, item.key)
+            return UndoResult(item.id or 0, case_id, label, target.schema_name, item.step, path_id)
 
 
-def _check_choice(
-    schema: SchemaRecord, state: LabelState, category: str | None, step: int | None
-) -> None:
-    if state == "skipped":
-        if category is not None or step is not None:
-            raise ValueError("a skip has neither a category nor a first wrong step")
+def _check_item(s: Session, item: t.Item, schema: SchemaRecord, choice: Choice | None) -> None:
+    if item.kind != schema.item_kind:
+        raise ValueError(
+            f"{item.key} is a {item.kind}; schema {schema.name} is for {schema.item_kind} items"
+        )
+    step = None if choice is None else choice.first_wrong_step
+    if step is not None:
+        n_steps = s.exec(select(t.Trace.n_steps).where(t.Trace.id == item.trace_id)).one_or_none()
+        if n_steps is None or not 0 <= step < n_steps:
+            raise ValueError(f"first wrong step {step} names no step")
+
+
+def _check_session(s: Session, session_id: int | None, rater_id: int) -> None:
+    if session_id is None:
         return
-    for choice in schema.categories:
-        name = choice.name if choice.state == "labelled" else None
-        if choice.state == state and name == category:
-            if step is not None and not choice.takes_first_wrong_step:
-                raise ValueError(f"{choice.name} cannot have a first wrong step ({step})")
-            return
-    names = ", ".join(c.name for c in schema.categories)
-    raise ValueError(f"{category or state!r} is not in schema {schema.name}: {names}")
+    session = s.get(t.LabelSession, session_id)
+    if session is None or session.rater_id != rater_id:
+        raise ValueError(f"session {session_id} is none of this rater's")
 
 
 def _new_row(
     s: Session,
     rater_id: int,
     item: t.Item,
-    schema_id: int,
-    seal: str,
+    schema: SchemaRecord,
     before: t.Label | None,
     content: dict[str, Any],
-    active_seconds: float | None,
+    seal: str | None = None,
 ) -> t.Label:
+    seal = _shown_seal(s, item, schema) if seal is None else seal
     revealed = s.exec(
         select(t.Reveal.id).where(
             t.Reveal.rater_id == rater_id, t.Reveal.question_id == item.question_id
@@ -184,27 +247,51 @@ def _new_row(
     ).first()
     return t.Label(
         item_id=item.id or 0,
-        schema_id=schema_id,
+        schema_name=schema.name,
+        schema_version=schema.version,
         rater_id=rater_id,
         act="label",
         seal=seal,
         before_reveal=revealed is None and seal != "open",
         supersedes=before.id if before else None,
-        active_seconds=active_seconds,
+        created_at=utc_now(),
         **content,
     )
 
 
+def _shown_seal(s: Session, item: t.Item, schema: SchemaRecord) -> SealLevel:
+    """Return the level under which a label is really made.
+
+    Steps and criteria are labelled on the screen of their path, which shows what the path schema
+    lets be seen.
+    """
+    path = find_schema(s, "path") if item.kind in ("step", "criterion") else None
+    levels = [schema.seal] if path is None else [schema.seal, path.seal]
+    return min(levels, key=SEALS.index)
+
+
+def _saved(s: Session, row: t.Label, item: t.Item) -> LabelRecord:
+    row.content_hash = label_hash(row)
+    s.add(row)
+    s.flush()
+    return _seen(s, row, item)
+
+
+def _seen(s: Session, row: t.Label, item: t.Item) -> LabelRecord:
+    return label_record(row, item.key, need_schema(s, row.schema_name))
+
+
 def _content(row: t.Label | None) -> dict[str, Any]:
-    if row is None:
-        return {
-            "state": "open",
-            "category": None,
-            "first_wrong_step": None,
-            "flagged": False,
-            "note": None,
-        }
-    return {name: getattr(row, name) for name in _CONTENT}
+    return dict(_OPEN) if row is None else {name: getattr(row, name) for name in _CONTENT}
+
+
+def _path_item(s: Session, item: t.Item) -> int | None:
+    """Return the id of the path that an item is, or is a part of."""
+    if item.kind == "path" or item.trace_id is None:
+        return item.id if item.kind == "path" else None
+    return s.exec(
+        select(t.Item.id).where(t.Item.trace_id == item.trace_id, t.Item.kind == "path")
+    ).first()
 
 
 def _reversible(s: Session, rater_id: int, act: Literal["undo", "redo"]) -> int | None:
@@ -219,13 +306,13 @@ def _reversible(s: Session, rater_id: int, act: Literal["undo", "redo"]) -> int 
             col(t.Label.act),
             col(t.Label.reverses),
             col(t.Label.item_id),
-            col(t.Label.schema_id),
+            col(t.Label.schema_name),
         )
         .where(col(t.Label.rater_id) == rater_id)
         .order_by(col(t.Label.id).desc())
         .execution_options(yield_per=20)
     )
-    closed: set[tuple[int, int]] = set()
+    closed: set[tuple[int, str]] = set()
     paired = 0
     with s.execute(acts) as rows:
         for row, done, reverses, item, schema in rows:
@@ -245,47 +332,4 @@ def _reversible(s: Session, rater_id: int, act: Literal["undo", "redo"]) -> int 
     return None
 
 
-def is_standing(label: Any) -> ColumnElement[bool]:
-    """Return the clause that a row is its rater's newest on its item under its schema."""
-    newer = aliased(t.Label)
-    return ~exists(col(newer.id)).where(
-        col(newer.rater_id) == label.rater_id,
-        col(newer.item_id) == label.item_id,
-        col(newer.schema_id) == label.schema_id,
-        col(newer.id) > label.id,
-    )
-
-
-def latest_label(s: Session, rater_id: int, schema_id: int, item_id: int) -> t.Label | None:
-    """Return the newest row of a rater on an item, open ones included."""
-    newest = latest_label_id(s, rater_id, schema_id, item_id)
-    return None if newest is None else s.get_one(t.Label, newest)
-
-
-def latest_label_id(s: Session, rater_id: int, schema_id: int, item_id: int) -> int | None:
-    """Return the id of the newest row of a rater on an item."""
-    newest: int | None = s.exec(
-        select(func.max(col(t.Label.id))).where(
-            t.Label.rater_id == rater_id,
-            t.Label.schema_id == schema_id,
-            t.Label.item_id == item_id,
-        )
-    ).one()
-    return newest
-
-
-def label_record(row: t.Label, key: str) -> LabelRecord:
-    """Return what callers see of a label row."""
-    return LabelRecord(
-        id=row.id or 0,
-        item_id=row.item_id,
-        item=key,
-        state=row.state,  # type: ignore[arg-type]  # constrained by the table
-        category=row.category,
-        first_wrong_step=row.first_wrong_step,
-        flagged=row.flagged,
-        note=row.note,
-        seal=row.seal,  # type: ignore[arg-type]
-        before_reveal=row.before_reveal,
-        created_at=row.created_at,
-    )
+__all__ = ["DECIDED", "Labels", "is_standing", "label_record", "latest_label", "latest_label_id"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, exists, func, tuple_
+from sqlalchemy import ColumnElement, and_, exists, func, tuple_
 from sqlmodel import Session, col, select
 
 from store import tables as t
@@ -13,7 +14,7 @@ from store.columns import folded
 from store.engine import Base
 from store.records import CaseFilter, CaseRow, Page
 from store.repository.cases import CaseSort, case_query
-from store.repository.labels import DECIDED, is_standing
+from store.repository.rows import is_decided, is_standing, outdated_categories
 
 
 class Queue(Base):
@@ -30,17 +31,20 @@ class Queue(Base):
         pool: str | None = None,
         after: str | None = None,
         limit: int = 200,
+        schema: str = "path",
     ) -> Page[CaseRow]:
         """Return one page of the queue in an order that no verdict or score touches.
 
         `search` keeps questions whose dataset, id or wording contains the text, whatever its
         case; `dataset` and `pool` keep the cases of that dataset and of the pools of that name.
+        What is labelled, done or flagged is so under `schema`.
         """
         keys = _sort_keys(sort)
         narrowed = [*_search(search), *_in_group(dataset, pool)]
         with self._read() as s:
+            mine = _Mine(rater_id, schema, outdated_categories(s, schema))
             query = case_query(t.AuditCase, t.Pool, t.Question)
-            query = _shown(query.where(*narrowed), rater_id, show).order_by(*keys)
+            query = _shown(query.where(*narrowed), mine, show).order_by(*keys)
             n_before = 0
             if after is not None:
                 n_before, *values = json.loads(after)
@@ -57,8 +61,8 @@ class Queue(Base):
                 }[sort]
                 cursor = json.dumps([n_before + len(rows), *last])
             return Page(
-                tuple(_case_rows(s, rater_id, rows, n_before)),
-                _total(s, rater_id, narrowed, show),
+                tuple(_case_rows(s, mine, rows, n_before)),
+                _total(s, mine, narrowed, show),
                 cursor,
             )
 
@@ -69,6 +73,7 @@ class Queue(Base):
         *,
         direction: Literal["next", "previous"] = "next",
         show: CaseFilter = "all",
+        schema: str = "path",
     ) -> int | None:
         """Return the id of the case after or before this one in random order, None at the end.
 
@@ -76,9 +81,10 @@ class Queue(Base):
         """
         forward = direction == "next"
         keys = _sort_keys("random")
-        query = _shown(select(t.AuditCase.id), rater_id, show)
-        query = query.order_by(*(keys if forward else [k.desc() for k in keys]))
         with self._read() as s:
+            mine = _Mine(rater_id, schema, outdated_categories(s, schema))
+            query = _shown(select(t.AuditCase.id), mine, show)
+            query = query.order_by(*(keys if forward else [k.desc() for k in keys]))
             if case_id is not None:
                 here = (s.get_one(t.AuditCase, case_id).random_key, case_id)
                 query = query.where(tuple_(*keys) > here if forward else tuple_(*keys) < here)
@@ -94,11 +100,33 @@ class Queue(Base):
             return earlier + 1, s.exec(count).one()
 
 
+@dataclass(frozen=True, slots=True)
+class _Mine:
+    """Whose labels count, under which schema, and which of its categories no longer do."""
+
+    rater_id: int
+    schema: str
+    outdated: tuple[str, ...]
+
+    def is_mine(self, item_id: Any) -> ColumnElement[bool]:
+        """Return the clause that a label is this rater's standing one on an item."""
+        return and_(
+            col(t.Label.item_id) == item_id,
+            col(t.Label.rater_id) == self.rater_id,
+            col(t.Label.schema_name) == self.schema,
+            is_standing(t.Label),
+        )
+
+    def decides(self) -> ColumnElement[bool]:
+        """Return the clause that a label decides its item."""
+        return is_decided(t.Label, self.outdated)
+
+
 def _case_rows(
-    s: Session, rater_id: int, rows: list[tuple[t.AuditCase, t.Pool, t.Question]], n_before: int
+    s: Session, mine: _Mine, rows: list[tuple[t.AuditCase, t.Pool, t.Question]], n_before: int
 ) -> list[CaseRow]:
-    counts = _progress(s, rater_id, [c.id or 0 for c, _, _ in rows])
-    revealed = set(s.exec(select(t.Reveal.question_id).where(t.Reveal.rater_id == rater_id)))
+    counts = _progress(s, mine, [c.id or 0 for c, _, _ in rows])
+    revealed = set(s.exec(select(t.Reveal.question_id).where(t.Reveal.rater_id == mine.rater_id)))
     out = []
     for position, (case, pool, question) in enumerate(rows, start=n_before + 1):
         n_items, n_mine, n_flagged = counts.get(case.id or 0, (0, 0, 0))
@@ -119,34 +147,29 @@ def _case_rows(
     return out
 
 
-def _progress(s: Session, rater_id: int, case_ids: list[int]) -> dict[int, tuple[int, int, int]]:
+def _progress(s: Session, mine: _Mine, case_ids: list[int]) -> dict[int, tuple[int, int, int]]:
     """Return how many paths each case has, how many are decided, and how many are flagged."""
     item = func.distinct(col(t.CaseItem.item_id))
-    mine = (
-        (col(t.Label.item_id) == col(t.CaseItem.item_id))
-        & (col(t.Label.rater_id) == rater_id)
-        & is_standing(t.Label)
-    )
     rows = s.exec(
         select(
             col(t.CaseItem.case_id),
             func.count(item),
-            func.count(item).filter(col(t.Label.state).in_(DECIDED)),
+            func.count(item).filter(mine.decides()),
             func.count(item).filter(col(t.Label.flagged)),
         )
-        .join(t.Label, mine, isouter=True)
+        .join(t.Label, mine.is_mine(col(t.CaseItem.item_id)), isouter=True)
         .where(col(t.CaseItem.case_id).in_(case_ids))
         .group_by(col(t.CaseItem.case_id))
     ).all()
     return {case_id: (n, decided, flagged) for case_id, n, decided, flagged in rows}
 
 
-def _total(s: Session, rater_id: int, narrowed: list[ColumnElement[bool]], show: CaseFilter) -> int:
+def _total(s: Session, mine: _Mine, narrowed: list[ColumnElement[bool]], show: CaseFilter) -> int:
     """Count the whole filtered list; what is unlabelled is all but what is done."""
 
     def count(show: CaseFilter) -> int:
         query = (case_query if narrowed else select)(func.count(col(t.AuditCase.id)))
-        found: int = s.exec(_shown(query.where(*narrowed), rater_id, show)).one()
+        found: int = s.exec(_shown(query.where(*narrowed), mine, show)).one()
         return found
 
     return count("all") - count("done") if show == "unlabelled" else count(show)
@@ -179,41 +202,40 @@ def _in_group(dataset: str | None, pool: str | None) -> list[ColumnElement[bool]
     return [column == value for column, value in wanted if value is not None]
 
 
-def _shown(query: Any, rater_id: int, show: CaseFilter) -> Any:
+def _shown(query: Any, mine: _Mine, show: CaseFilter) -> Any:
     """Return the query with a filter.
 
     The lists of cases are joined: in an IN, SQLite may try each of them for every other row.
     """
     if show == "unlabelled":
-        return query.where(_has_open_path(rater_id))
+        return query.where(_has_open_path(mine))
     if show == "all":
         return query
-    wanted = (_flagged_cases if show == "flagged" else done_cases)(rater_id).subquery()
+    if show == "flagged":
+        wanted = _flagged_cases(mine).subquery()
+    else:
+        wanted = done_cases(mine.rater_id, mine.schema, mine.outdated).subquery()
     return query.join(wanted, wanted.c.case_id == col(t.AuditCase.id))
 
 
-def _flagged_cases(rater_id: int) -> Any:
+def _flagged_cases(mine: _Mine) -> Any:
     return (
         select(col(t.CaseItem.case_id))
-        .join(t.Label, col(t.Label.item_id) == col(t.CaseItem.item_id))
-        .where(t.Label.rater_id == rater_id, col(t.Label.flagged), is_standing(t.Label))
+        .join(t.Label, mine.is_mine(col(t.CaseItem.item_id)))
+        .where(col(t.Label.flagged))
         .distinct()
     )
 
 
-def _has_open_path(rater_id: int) -> ColumnElement[bool]:
+def _has_open_path(mine: _Mine) -> ColumnElement[bool]:
     """Return the clause that some path of the case is undecided; stops at the first."""
-    decided = exists().where(
-        col(t.Label.item_id) == col(t.CaseItem.item_id),
-        col(t.Label.rater_id) == rater_id,
-        col(t.Label.state).in_(DECIDED),
-        is_standing(t.Label),
-    )
+    decided = exists().where(mine.is_mine(col(t.CaseItem.item_id)), mine.decides())
     return exists().where(col(t.CaseItem.case_id) == col(t.AuditCase.id), ~decided)
 
 
-def decided_paths(rater_id: int) -> Any:
+def decided_paths(rater_id: int, schema: str = "path", outdated: tuple[str, ...] = ()) -> Any:
     """Return a query of the cases this rater has decided paths of: case_id, n_decided, n_items."""
+    mine = _Mine(rater_id, schema, outdated)
     whole = t.CaseItem.__table__.alias()  # type: ignore[attr-defined]
     size = (
         select(func.count())
@@ -228,13 +250,13 @@ def decided_paths(rater_id: int) -> Any:
             func.count(func.distinct(col(t.CaseItem.item_id))).label("n_decided"),
             size.label("n_items"),
         )
-        .join(t.Label, col(t.Label.item_id) == col(t.CaseItem.item_id))
-        .where(t.Label.rater_id == rater_id, col(t.Label.state).in_(DECIDED), is_standing(t.Label))
+        .join(t.Label, mine.is_mine(col(t.CaseItem.item_id)))
+        .where(mine.decides())
         .group_by(col(t.CaseItem.case_id))
     )
 
 
-def done_cases(rater_id: int) -> Any:
+def done_cases(rater_id: int, schema: str = "path", outdated: tuple[str, ...] = ()) -> Any:
     """Return a query of the cases in which this rater has decided every path."""
-    mine = decided_paths(rater_id).subquery()
+    mine = decided_paths(rater_id, schema, outdated).subquery()
     return select(mine.c.case_id).where(mine.c.n_decided == mine.c.n_items)

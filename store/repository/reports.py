@@ -1,9 +1,10 @@
-"""Overview, the revealed case, and what agreement is computed from."""
+"""The overview, and what agreement and faithfulness are computed from."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import func
@@ -11,34 +12,35 @@ from sqlalchemy import select as plain_select
 from sqlmodel import Session, col, select
 
 from store import tables as t
-from store.codec import decode_answer
-from store.engine import Base, SealedError
+from store.engine import Base
 from store.records import (
     FaithfulnessRow,
     JudgeSummary,
     LabelPair,
     OverviewRow,
-    RankedTrace,
-    RevealedCase,
     SchemaRecord,
-    Verdict,
 )
-from store.repository.cases import is_revealed, read_case
 from store.repository.queue import decided_paths
-from store.repository.scores import _scoring_record, read_pool_score
+from store.repository.rows import find_schema, need_schema, outdated_categories
+
+SOUND = "faithful"
+"""The path category that faithfulness is derived from."""
 
 
 class Reports(Base):
-    """Aggregates, and the one door behind the seal."""
+    """Aggregates over raters, and both sides of a comparison."""
 
-    def overview(self, rater_id: int | None) -> tuple[OverviewRow, ...]:
+    def overview(self, rater_id: int | None, schema: str = "path") -> tuple[OverviewRow, ...]:
         """Return a row per dataset and pool name; the rater's own progress where one is given."""
         group = (col(t.Question.dataset), col(t.Pool.name))
         with self._read() as s:
             traces = _by_group(s, _trace_counts(), group)
             scores = _by_group(s, _score_counts(), group)
             cases = _by_group(s, _case_counts(), group)
-            mine = {} if rater_id is None else _by_group(s, _my_counts(rater_id), group)
+            mine = {}
+            if rater_id is not None:
+                outdated = outdated_categories(s, schema)
+                mine = _by_group(s, _my_counts(decided_paths(rater_id, schema, outdated)), group)
         rows = []
         for (dataset, pool), counts in traces.items():
             n_cases, n_items = cases.get((dataset, pool), (0, 0))
@@ -48,55 +50,6 @@ class Reports(Base):
             rows.append(OverviewRow(dataset, pool, *counts, *scored, *progress))
         return tuple(rows)
 
-    def revealed_case(self, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealedCase:
-        """Return what the seal hid.
-
-        Raises
-        ------
-        SealedError
-            When this rater has not revealed the case's question.
-        """
-        with self._read() as s:
-            case = s.get_one(t.AuditCase, case_id)
-            pool = s.get_one(t.Pool, case.pool_id)
-            question = s.get_one(t.Question, pool.question_id)
-            if schema.seal != "open" and not is_revealed(s, rater_id, question.id or 0):
-                raise SealedError(f"case {case_id} is sealed for this rater")
-            scoring = s.exec(select(t.Scoring).where(t.Scoring.is_primary)).one()
-            score = read_pool_score(s, scoring.id or 0, case.pool_id)
-            if score is None:
-                raise ValueError(f"pool {pool.name} is not scored under the primary scoring")
-            view = read_case(s, case_id, rater_id, schema)
-            samples = {
-                row.id: row
-                for row in s.exec(select(t.Trace).where(t.Trace.pool_id == case.pool_id))
-            }
-            ranking = tuple(
-                RankedTrace(
-                    rank=x.rank,
-                    trace_id=x.trace_id,
-                    sample=samples[x.trace_id].sample,
-                    answer=decode_answer(samples[x.trace_id].answer),
-                    score=x.score,
-                    centrality_share=x.centrality_share,
-                    consensus=x.consensus,
-                    node_support=x.node_support,
-                    is_medoid=x.trace_id == score.medoid_trace_id,
-                )
-                for x in score.traces
-            )
-            return RevealedCase(
-                case=view,
-                gold=decode_answer(question.gold),
-                gold_text=question.gold_text,
-                stratum=case.stratum,
-                inclusion_probability=case.inclusion_probability,
-                score=score,
-                scoring=_scoring_record(s, scoring),
-                ranking=ranking,
-                verdicts=_verdicts(s, [p.item_id for p in view.paths], rater_id, schema.id),
-            )
-
     def label_pairs(self, schema: str, rater_a: str, rater_b: str) -> tuple[LabelPair, ...]:
         """Return both raters' standing labels on every item that either has touched.
 
@@ -104,36 +57,35 @@ class Reports(Base):
         count as they are.
         """
         with self._read() as s:
-            a = _standing_labels(s, schema, rater_a)
-            b = _standing_labels(s, schema, rater_b)
-            keys: dict[int, tuple[str, str, float | None]] = {}
+            newest = find_schema(s, schema)
+            if newest is None:
+                return ()
+            sides = [_Side.of(s, newest, rater) for rater in (rater_a, rater_b)]
             rows = s.exec(
-                select(
-                    t.Item,
-                    t.Question.external_id,
-                    t.Question.dataset,
-                    t.CaseItem.inclusion_probability,
-                )
+                select(t.Item, t.Question, t.CaseItem.inclusion_probability)
                 .join(t.Question, col(t.Question.id) == col(t.Item.question_id))
                 .join(t.CaseItem, col(t.CaseItem.item_id) == col(t.Item.id), isouter=True)
                 .where(col(t.Item.id).in_(_touched_items(schema, rater_a, rater_b)))
+                .order_by(col(t.Item.id))
             ).all()
-            for item, external, dataset, weight in rows:
-                keys[item.id or 0] = (item.key, f"{dataset}/{external}", weight)
         pairs = []
-        for item_id, (key, question, probability) in sorted(keys.items()):
-            x, y = a.get(item_id), b.get(item_id)
-            if x is None and y is None:
+        for item, question, probability in rows:
+            a, b = (side.said(item) for side in sides)
+            if a.label is None and b.label is None:
                 continue
             pairs.append(
                 LabelPair(
-                    item=key,
-                    question=question,
-                    a=x.category if x else None,
-                    b=y.category if y else None,
-                    a_state=x.state if x else None,  # type: ignore[arg-type]
-                    b_state=y.state if y else None,  # type: ignore[arg-type]
+                    item=item.key,
+                    question=f"{question.dataset}/{question.external_id}",
+                    a=a.category,
+                    b=b.category,
+                    a_state=a.state,
+                    b_state=b.state,
                     inclusion_probability=probability,
+                    a_version=a.version,
+                    b_version=b.version,
+                    a_held=a.held,
+                    b_held=b.held,
                 )
             )
         return tuple(pairs)
@@ -186,18 +138,33 @@ class Reports(Base):
 
         GSC is faithful when the medoid's path is; SC when most of its labelled supporters are; a
         tie or none is undefined.
+
+        Raises
+        ------
+        ValueError
+            When the schema has no category faithful.
         """
         with self._read() as s:
+            newest = need_schema(s, schema)
+            if SOUND not in newest.names or newest.item_kind != "path":
+                raise ValueError(f"schema {schema} has no category {SOUND!r} for paths")
             labels = _standing_labels(s, schema, rater)
-            by_trace = {
-                item.trace_id: labels[item.id or 0].category
-                for item in s.exec(
-                    select(t.Item).where(col(t.Item.id).in_(_touched_items(schema, rater)))
-                )
-                if item.id in labels
+            items = s.exec(
+                select(t.Item).where(col(t.Item.id).in_(_touched_items(schema, rater)))
+            ).all()
+            by_trace: dict[int, str] = {}
+            for item in items:
+                category = labels[item.id].category if item.id in labels else None
+                if item.trace_id and category is not None and newest.holds(category):
+                    by_trace[item.trace_id] = category
+            revealed = _revealed_by(s, rater)
+            held = {
+                i.question_id
+                for i in items
+                if i.id in labels and _is_held(labels[i.id], i, revealed)
             }
             rows = s.exec(
-                select(t.QuestionScore, t.Pool, t.Question)
+                select(t.QuestionScore, t.Pool, t.Question, t.AuditCase)
                 .join(t.Scoring, col(t.Scoring.id) == col(t.QuestionScore.scoring_id))
                 .join(t.Pool, col(t.Pool.id) == col(t.QuestionScore.pool_id))
                 .join(t.Question, col(t.Question.id) == col(t.Pool.question_id))
@@ -205,39 +172,117 @@ class Reports(Base):
                 .where(t.Scoring.is_primary)
                 .order_by(col(t.Question.dataset), col(t.Question.external_id), col(t.Pool.name))
             ).all()
-            return tuple(_faithfulness_row(s, by_trace, *row) for row in rows)
+            return tuple(
+                replace(
+                    _faithfulness_row(s, by_trace, score, pool, question),
+                    revealed=question.id in revealed,
+                    held=question.id in held,
+                    inclusion_probability=case.inclusion_probability,
+                )
+                for score, pool, question, case in rows
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    label: t.Label | None
+    category: str | None
+    state: Any
+    version: int | None
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One rater's labels under a schema, as they count for a comparison."""
+
+    newest: SchemaRecord
+    labels: Mapping[int, t.Label]
+    revealed: frozenset[int]
+
+    @classmethod
+    def of(cls, s: Session, newest: SchemaRecord, rater: str) -> _Side:
+        return cls(newest, _standing_labels(s, newest.name, rater), _revealed_by(s, rater))
+
+    def said(self, item: t.Item) -> _Said:
+        label = self.labels.get(item.id or 0)
+        if label is None:
+            return _Said(None, None, None, None, False)
+        category, state = label.category, label.state
+        if category is not None and self.newest.holds(category):
+            category = self.newest.in_order(category)
+        elif category is not None:
+            category, state = None, "outdated"
+        held = _is_held(label, item, self.revealed)
+        return _Said(label, category, state, label.schema_version, held)
+
+
+def _is_held(label: t.Label, item: t.Item, revealed: frozenset[int]) -> bool:
+    """Return whether a label was made here, sealed, on a question its rater has not revealed."""
+    return (
+        label.act != "import"
+        and label.seal != "open"
+        and label.before_reveal is True
+        and item.question_id not in revealed
+    )
+
+
+def _revealed_by(s: Session, rater: str) -> frozenset[int]:
+    return frozenset(
+        s.exec(
+            select(t.Reveal.question_id)
+            .join(t.Rater, col(t.Rater.id) == col(t.Reveal.rater_id))
+            .where(t.Rater.name == rater)
+        )
+    )
 
 
 def _faithfulness_row(
     s: Session,
-    by_trace: Mapping[int | None, str | None],
+    by_trace: Mapping[int, str],
     score: t.QuestionScore,
     pool: t.Pool,
     question: t.Question,
 ) -> FaithfulnessRow:
-    supporters = [
-        trace
-        for trace in s.exec(
-            select(t.Trace)
-            .join(t.TraceScore, col(t.TraceScore.trace_id) == col(t.Trace.id))
-            .where(t.TraceScore.question_score_id == score.id)
-        )
-        if score.sc_answer is not None and trace.answer == score.sc_answer
-    ]
-    votes = [by_trace[x.id] for x in supporters if by_trace.get(x.id) is not None]
-    sound = sum(v == "faithful" for v in votes)
-    medoid = by_trace.get(score.medoid_trace_id)
+    traces = s.exec(
+        select(t.Trace.id, t.Trace.answer)
+        .join(t.TraceScore, col(t.TraceScore.trace_id) == col(t.Trace.id))
+        .where(t.TraceScore.question_score_id == score.id)
+    ).all()
+    sc = _supporters(traces, score.sc_answer, by_trace)
+    gsc = _supporters(traces, score.gsc_answer, by_trace)
+    medoid = by_trace.get(score.medoid_trace_id or 0)
     return FaithfulnessRow(
         dataset=question.dataset,
         question_id=question.external_id,
         pool=pool.name,
         disagree=score.disagree,
-        sc_faithful=None if 2 * sound == len(votes) else 2 * sound > len(votes),
-        sc_labelled=len(votes),
-        sc_supporters=len(supporters),
-        gsc_faithful=None if medoid is None else medoid == "faithful",
+        sc_faithful=None if 2 * sc.sound == sc.labelled else 2 * sc.sound > sc.labelled,
+        sc_labelled=sc.labelled,
+        sc_supporters=sc.n,
+        gsc_faithful=None if medoid is None else medoid == SOUND,
         extra={"sc_correct": score.sc_correct, "gsc_correct": score.gsc_correct},
+        sc_sound=sc.sound,
+        gsc_labelled=gsc.labelled,
+        gsc_sound=gsc.sound,
+        gsc_supporters=gsc.n,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Supporters:
+    n: int
+    labelled: int
+    sound: int
+
+
+def _supporters(
+    traces: Sequence[tuple[int | None, Any]], answer: Any, by_trace: Mapping[int, str]
+) -> _Supporters:
+    """Count the traces that give an answer, those with a category, and those called faithful."""
+    ids = [i or 0 for i, said in traces if answer is not None and said == answer]
+    said = [by_trace[i] for i in ids if i in by_trace]
+    return _Supporters(len(ids), len(said), said.count(SOUND))
 
 
 def _by_group(
@@ -299,8 +344,8 @@ def _case_counts() -> Any:
     return _of_cases(plain_select(func.count(), func.sum(sizes.c.n)), sizes)
 
 
-def _my_counts(rater_id: int) -> Any:
-    mine = decided_paths(rater_id).subquery()
+def _my_counts(decided: Any) -> Any:
+    mine = decided.subquery()
     done = func.count().filter(mine.c.n_decided == mine.c.n_items)
     return _of_cases(plain_select(done, func.sum(mine.c.n_decided)), mine)
 
@@ -318,8 +363,7 @@ def _touched_items(schema: str, *raters: str) -> Any:
     return (
         select(col(t.Label.item_id))
         .join(t.Rater, col(t.Rater.id) == col(t.Label.rater_id))
-        .join(t.LabelSchema, col(t.LabelSchema.id) == col(t.Label.schema_id))
-        .where(col(t.Rater.name).in_(raters), t.LabelSchema.name == schema)
+        .where(col(t.Rater.name).in_(raters), t.Label.schema_name == schema)
     )
 
 
@@ -327,8 +371,7 @@ def _standing(schema: str, rater: str, *clauses: Any) -> Any:
     return (
         select(func.max(col(t.Label.id)).label("id"))
         .join(t.Rater, col(t.Rater.id) == col(t.Label.rater_id))
-        .join(t.LabelSchema, col(t.LabelSchema.id) == col(t.Label.schema_id))
-        .where(t.Rater.name == rater, t.LabelSchema.name == schema, *clauses)
+        .where(t.Rater.name == rater, t.Label.schema_name == schema, *clauses)
         .group_by(col(t.Label.item_id))
         .subquery()
     )
@@ -351,42 +394,3 @@ def _post_reveal_count(s: Session, schema: str, rater: str) -> int:
         .join(newest, newest.c.id == col(t.Label.id))
         .where(t.Label.state == "labelled", col(t.Label.before_reveal).is_(False))
     ).one()
-
-
-def _verdicts(
-    s: Session, item_ids: list[int], rater_id: int, schema_id: int
-) -> tuple[Verdict, ...]:
-    newest = (
-        select(func.max(col(t.Label.id)).label("id"))
-        .where(
-            col(t.Label.item_id).in_(item_ids),
-            t.Label.rater_id != rater_id,
-            t.Label.schema_id == schema_id,
-        )
-        .group_by(col(t.Label.rater_id), col(t.Label.item_id))
-        .subquery()
-    )
-    rows = s.exec(
-        select(t.Label, t.Rater, t.VerdictDetail)
-        .join(newest, newest.c.id == col(t.Label.id))
-        .join(t.Rater, col(t.Rater.id) == col(t.Label.rater_id))
-        .join(t.VerdictDetail, col(t.VerdictDetail.label_id) == col(t.Label.id), isouter=True)
-        .where(t.Label.state != "open")
-        .order_by(col(t.Rater.kind), col(t.Rater.id))
-    ).all()
-    out = []
-    for label, rater, detail in rows:
-        out.append(
-            Verdict(
-                item_id=label.item_id,
-                rater=rater.name,
-                rater_kind=rater.kind,  # type: ignore[arg-type]
-                state=label.state,  # type: ignore[arg-type]
-                category=label.category,
-                first_wrong_step=label.first_wrong_step,
-                rationale=(detail.rationale if detail else None) or label.note,
-                prompt_version=detail.prompt_version if detail else None,
-                flags=tuple(detail.flags) if detail else (),
-            )
-        )
-    return tuple(out)

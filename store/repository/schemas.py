@@ -3,86 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import func
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.columns import utc_now
 from store.engine import Base
+from store.exchange.schemas import check_schema, parse_schema, spec_of
 from store.keys import is_name
-from store.records import Category, RaterKind, RaterRecord, SchemaRecord
-from store.repository.labels import is_standing
-
-PATH_GUIDELINE = """\
-**Is the reasoning sound?** Judge the steps, not the answer.
-
-- **faithful**: every step is true and follows from the steps it uses, and the answer follows
-  from the last one. A right answer is not enough, a wrong answer is too much.
-- **spurious**: some step is false, does not follow, or the answer does not follow from the steps.
-  Move to the first such step and press `w` before the digit.
-- **unsure**: you cannot tell without looking things up. It is kept and left out of κ.
-
-*Example.* "7 rows of 6 jars are 42. 42 − 5 is 37." faithful. "A bat lays eggs, so it is a bird":
-spurious, step 0, even where the answer happens to be right.
-"""
-
-PATH_CATEGORIES = [
-    {"key": "1", "name": "faithful", "state": "labelled", "takes_first_wrong_step": False},
-    {"key": "2", "name": "spurious", "state": "labelled", "takes_first_wrong_step": True},
-    {"key": "3", "name": "unsure", "state": "unsure", "takes_first_wrong_step": True},
-]
+from store.records import RaterKind, RaterRecord, SchemaRecord, SchemaSpec
+from store.repository.rows import find_schema, is_standing, need_schema, schema_record
+from store.schemas import SHIPPED, shipped_text
 
 
-def schema_record(row: t.LabelSchema) -> SchemaRecord:
-    """Return what callers see of a schema row."""
-    return SchemaRecord(
-        id=row.id or 0,
-        name=row.name,
-        version=row.version,
-        item_kind=row.item_kind,
-        categories=tuple(Category(**c) for c in row.categories),
-        seal=row.seal,  # type: ignore[arg-type]  # constrained to the three levels on writing
-        question=row.question,
-        guideline=row.guideline,
-    )
+def _add_version(s: Session, spec: SchemaSpec, version: int) -> SchemaRecord:
+    fields = {**asdict(spec), "categories": [asdict(c) for c in spec.categories]}
+    row = t.LabelSchema(version=version, **fields)
+    s.add(row)
+    s.flush()
+    return schema_record(row)
 
 
 class Schemas(Base):
     """Schemas, raters and runs."""
 
     def ensure_shipped_schemas(self) -> None:
-        """Add the shipped path schema to a fresh database."""
+        """Add those shipped schemas that the database does not have yet."""
         with self._read() as s:
-            if s.exec(select(t.LabelSchema.id).where(t.LabelSchema.name == "path")).first():
+            if not _missing(s):
                 return
         with self._write() as s:
-            if s.exec(select(t.LabelSchema.id).where(t.LabelSchema.name == "path")).first():
-                return
-            s.add(
-                t.LabelSchema(
-                    name="path",
-                    version=1,
-                    item_kind="path",
-                    categories=PATH_CATEGORIES,
-                    seal="full",
-                    question="Is the reasoning sound?",
-                    guideline=PATH_GUIDELINE,
-                )
-            )
+            for name in _missing(s):
+                _add_version(s, parse_schema(shipped_text(name)), 1)
 
-    def schema(self, name: str = "path") -> SchemaRecord:
-        """Return the newest version of a schema."""
+    def schema(self, name: str = "path", version: int | None = None) -> SchemaRecord:
+        """Return a version of a schema, the newest by default.
+
+        Raises
+        ------
+        ValueError
+            When there is none; it names those that there are.
+        """
         with self._read() as s:
-            row = s.exec(
-                select(t.LabelSchema)
-                .where(t.LabelSchema.name == name)
-                .order_by(col(t.LabelSchema.version).desc())
-            ).first()
-        if row is None:
-            raise ValueError(f"no schema {name!r}")
-        return schema_record(row)
+            return need_schema(s, name, version)
+
+    def schemas(self) -> tuple[SchemaRecord, ...]:
+        """Return every version of every schema: the oldest schema first, versions in order."""
+        with self._read() as s:
+            rows = s.exec(select(t.LabelSchema).order_by(col(t.LabelSchema.id))).all()
+        first = {row.name: row.id or 0 for row in reversed(rows)}
+        return tuple(
+            schema_record(row) for row in sorted(rows, key=lambda r: (first[r.name], r.version))
+        )
+
+    def add_schema(self, spec: SchemaSpec) -> SchemaRecord:
+        """Add a schema under a new name; one that is there with the same content stays.
+
+        Raises
+        ------
+        ValueError
+            When the schema cannot be used, or the name is taken by other content.
+        """
+        check_schema(spec)
+        with self._write() as s:
+            known = find_schema(s, spec.name)
+            if known is None:
+                return _add_version(s, spec, 1)
+            if spec_of(known) == spec:
+                return known
+        raise ValueError(
+            f"schema {spec.name} is there with other content (version {known.version}): "
+            "give it another name, or make a version of it"
+        )
+
+    def version_schema(self, spec: SchemaSpec) -> SchemaRecord:
+        """Make the next version of a schema; the content of the newest one makes no other.
+
+        Labels keep the version under which they were made.
+
+        Raises
+        ------
+        ValueError
+            When the schema cannot be used, is not there, or is for another kind of item.
+        """
+        check_schema(spec)
+        with self._write() as s:
+            known = need_schema(s, spec.name)
+            if spec_of(known) == spec:
+                return known
+            if known.item_kind != spec.item_kind:
+                raise ValueError(
+                    f"schema {spec.name} is for {known.item_kind} items, not {spec.item_kind}: "
+                    "another kind of item needs a schema of another name"
+                )
+            return _add_version(s, spec, known.version + 1)
 
     def rater(self, name: str, kind: RaterKind = "human") -> RaterRecord:
         """Return a rater, creating it on first use.
@@ -112,18 +129,22 @@ class Schemas(Base):
             raise ValueError(f"rater {name!r} is a {row.kind}, not a {kind}: choose another name")
         return RaterRecord(row.id or 0, row.name, kind)
 
-    def raters(self) -> tuple[RaterRecord, ...]:
-        """Return all raters with how many items carry a category of theirs."""
-        counted = (
-            select(col(t.Label.rater_id).label("rater_id"), func.count().label("n"))
-            .where(t.Label.state == "labelled", is_standing(t.Label))
-            .group_by(col(t.Label.rater_id))
-            .subquery()
-        )
+    def raters(self, schema: str | None = None) -> tuple[RaterRecord, ...]:
+        """Return all raters with how many items carry a category of theirs.
+
+        With `schema`, a category under any version of that schema.
+        """
+        counted: Any = select(
+            col(t.Label.rater_id).label("rater_id"),
+            func.count(func.distinct(col(t.Label.item_id))).label("n"),
+        ).where(t.Label.state == "labelled", is_standing(t.Label))
+        if schema is not None:
+            counted = counted.where(t.Label.schema_name == schema)
+        by_rater = counted.group_by(col(t.Label.rater_id)).subquery()
         with self._read() as s:
             rows = s.exec(
-                select(t.Rater, func.coalesce(counted.c.n, 0))
-                .join(counted, counted.c.rater_id == col(t.Rater.id), isouter=True)
+                select(t.Rater, func.coalesce(by_rater.c.n, 0))
+                .join(by_rater, by_rater.c.rater_id == col(t.Rater.id), isouter=True)
                 .order_by(col(t.Rater.id))
             ).all()
         return tuple(RaterRecord(r.id or 0, r.name, r.kind, n) for r, n in rows)  # type: ignore[arg-type]
@@ -148,3 +169,8 @@ class Schemas(Base):
                     summary=dict(summary),
                 )
             )
+
+
+def _missing(s: Session) -> list[str]:
+    there = set(s.exec(select(t.LabelSchema.name)))
+    return [name for name in SHIPPED if name not in there]

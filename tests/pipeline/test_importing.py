@@ -141,7 +141,7 @@ GOOD = line("q", 0, "yes", "A.", gold="yes")
         ({**GOOD, "options": []}, "options is"),
         ({**GOOD, "percent": "half"}, "percent is"),
         ({**GOOD, "sample": 9, "question": "Other?"}, "another wording"),
-        ({**GOOD, "sample": 9, "gold": "no"}, "has the gold answer"),
+        ({**GOOD, "sample": 9, "gold": "no"}, "another gold answer"),
         ({**GOOD, "sample": 9, "answer_kind": "text"}, "has answer kind boolean"),
         ({"item": "path:toy/q/m@1/0", "rater": "a", "category": "lovely"}, "not in schema path"),
         ({"item": "path:toy/q/m@1/77", "rater": "a", "category": "faithful"}, "names no trace"),

@@ -85,7 +85,7 @@ def test_a_question_keeps_its_wording(filled: Store, db: Path) -> None:
 
 
 def test_a_question_keeps_its_gold(filled: Store, db: Path) -> None:
-    refuse(filled, db, new_trace(new_question("q1", gold=2), "1"), "own/q1", "'1'", "'2'")
+    refuse(filled, db, new_trace(new_question("q1", gold=2), "1"), "own/q1", "another gold", "'2'")
 
 
 def test_gold_that_comes_later_is_filled_in_and_no_gold_takes_none_away(filled: Store) -> None:

@@ -46,9 +46,9 @@ def raw_rows(db: Path, columns: str) -> list[tuple[Any, ...]]:
 STATEMENTS = [
     "UPDATE label SET category = 'spurious'",
     "DELETE FROM label",
-    "INSERT OR REPLACE INTO label SELECT id, item_id, schema_id, rater_id, act, state, 'spurious',"
-    " first_wrong_step, flagged, note, active_seconds, seal, before_reveal, supersedes, reverses,"
-    " content_hash, created_at FROM label",
+    "INSERT OR REPLACE INTO label (id, item_id, schema_name, schema_version, rater_id, act, state,"
+    " category, flagged, seal, created_at) SELECT id, item_id, schema_name, schema_version,"
+    " rater_id, act, state, 'spurious', flagged, seal, created_at FROM label",
     "UPDATE verdict_detail SET rationale = '\"x\"'",
     "DELETE FROM verdict_detail",
     "REPLACE INTO verdict_detail SELECT label_id, 'x', raw, prompt_version, flags, extra"

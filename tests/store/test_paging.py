@@ -86,7 +86,7 @@ def case_item_row(k: int) -> dict[str, Any]:
 def label_row(rater: int, item: int, state: str, flagged: bool) -> dict[str, Any]:
     category = "faithful" if state == "labelled" else None
     what = {"state": state, "category": category, "flagged": flagged, "act": "label"}
-    return {"item_id": item, "schema_id": 1, "rater_id": rater, "seal": "full", **what}
+    return {"item_id": item, "schema_name": "path", "rater_id": rater, "seal": "full", **what}
 
 
 def ana_rows(ana: int, n: int) -> Any:
@@ -315,7 +315,8 @@ def test_a_page_in_random_order_is_read_through_the_index(show: CaseFilter, larg
     ana = large.rater("ana").id
     cursor = large.cases(ana, show=show).cursor
     for after in (None, cursor):
-        page, *_ = plans(large, lambda after=after: large.cases(ana, show=show, after=after))
+        every = plans(large, lambda after=after: large.cases(ana, show=show, after=after))
+        page = next(p for p in every if any("audit_case" in step for step in p))
         assert "audit_case USING INDEX ix_audit_case_order" in page[0]
         assert ("random_key>" in page[0]) == (after is not None)
         assert [step for step in page if "ORDER BY" in step] == []

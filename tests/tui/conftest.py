@@ -91,11 +91,12 @@ def specs() -> list[Spec]:
     ]
 
 
-def build(path: Path) -> None:
+def build(path: Path, what: Sequence[Spec] | None = None) -> None:
     """Fill a database."""
+    all_specs = specs() if what is None else what
     with open_store(path) as store:
         with store.importing() as batch:
-            for spec in specs():
+            for spec in all_specs:
                 question = NewQuestion(
                     "own", spec.question, spec.text, GOLD, ("text", GOLD), "boolean"
                 )
@@ -111,7 +112,9 @@ def build(path: Path) -> None:
         scoring = store.scoring(embedder, parameters, "0.1.0")
         cases = []
         for pool in store.pools():
-            spec = next(s for s in specs() if (s.question, s.pool) == (pool.question_id, pool.pool))
+            spec = next(
+                s for s in all_specs if (s.question, s.pool) == (pool.question_id, pool.pool)
+            )
             records = store.pool_traces(pool.id)
             store.save_pool_scores(scoring.id, [_score(pool.id, spec, records)])
             items = tuple((records[i].key, 1.0) for i in spec.chosen)
@@ -175,6 +178,16 @@ def _score(pool_id: int, spec: Spec, records: Sequence[Any]) -> PoolScore:
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _short_naps() -> Iterator[None]:
+    """Look every 2 ms, not every 20, whether the app is idle; what is waited for is the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("textual._wait.SLEEP_GRANULARITY", 0.002)
+        patch.setattr("textual._wait.SLEEP_IDLE", 0.0005)
+        patch.setattr("tui.screens.sitting.GRACE", 0.0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a built database, never to be written."""
@@ -198,6 +211,23 @@ def store(db: Path) -> Iterator[Store]:
         yield opened
 
 
+@pytest.fixture
+def long_db(tmp_path: Path) -> Path:
+    """Return a project of one case, whose two paths have fourteen steps."""
+    path = tmp_path / "long.db"
+    steps = [f"Step number {i}." for i in range(14)]
+    made = tuple(trace([*steps[:-1], f"End {i}."], (NO, YES)[i]) for i in range(2))
+    build(path, [Spec("long", "Is it long?", "p1", made, (0, 1), 1)])
+    return path
+
+
+@pytest.fixture
+def store_of(long_db: Path) -> Iterator[Store]:
+    """Open the long project beside the app."""
+    with open_store(long_db) as opened:
+        yield opened
+
+
 @pytest.fixture(params=["80x24", "120x40", "NO_COLOR"])
 def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """Run a test at both sizes, and without colour."""
@@ -216,9 +246,14 @@ class Desk:
     pilot: Pilot[None]
 
     async def settle(self) -> None:
-        """Wait until everything that was started has been drawn."""
+        """Wait until everything that was started has been drawn.
+
+        A pause ends with a layout, and only the next one waits for what that layout set off.
+        """
         await self.pilot.pause()
-        await self.app.workers.wait_for_complete()
+        if any(not worker.is_finished for worker in self.app.workers):
+            await self.app.workers.wait_for_complete()
+            await self.pilot.pause()
         await self.pilot.pause()
 
     async def press(self, *keys: str) -> None:

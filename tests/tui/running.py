@@ -12,10 +12,10 @@ from tui.app import MedoidApp
 
 @asynccontextmanager
 async def workbench(
-    db: Path, size: tuple[int, int] = (80, 24), rater: str = "ana"
+    db: Path, size: tuple[int, int] = (80, 24), rater: str = "ana", schema: str = "path"
 ) -> AsyncIterator[Desk]:
     """Run the app on a database and wait until the overview stands."""
-    app = MedoidApp(db, rater=rater)
+    app = MedoidApp(db, rater=rater, schema=schema)
     async with app.run_test(size=size) as pilot:
         desk = Desk(app, pilot)
         await desk.settle()

@@ -146,7 +146,7 @@ async def test_undo_and_redo_go_to_the_case_they_change(db: Path, store: Store) 
         assert case.case_id == first_case
         assert case.path is not None
         assert case.path.item_id == path.item_id
-        assert "undone: A path 1 is not labelled" in desk.text
+        assert "undone: A path 1: spurious → not labelled" in desk.text
         stands = label_of(store, "ana", path.item_id)
         assert stands is not None
         assert stands.state == "open"
@@ -154,7 +154,7 @@ async def test_undo_and_redo_go_to_the_case_they_change(db: Path, store: Store) 
         stands = label_of(store, "ana", path.item_id)
         assert stands is not None
         assert stands.category == "spurious"
-        assert "done again: A path 1 is spurious" in desk.text
+        assert "done again: A path 1: not labelled → spurious" in desk.text
         await desk.press("u", "u")
         assert "nothing to undo" in desk.text
         assert len(store.label_history(store.rater("ana").id, path.item_id)) == 4

@@ -20,8 +20,8 @@ Size = tuple[int, int]
 async def test_overview_shows_figures_and_the_next_step(db: Path, size: Size) -> None:
     async with workbench(db, size) as desk:
         assert "rater: ana" in desk.text
-        assert "own · p1 4 13 100 % .00 1.00 3 0/4" in desk.flat
-        assert "own · p2 1 2 100 % .00 1.00 1 0/1" in desk.flat
+        assert "own · p1 4 13 100 % – – 3 0/4" in desk.flat
+        assert "own · p2 1 2 100 % – – 1 0/1" in desk.flat
         assert "next: 4 cases in own wait for you enter: start there" in desk.flat
         assert "minilm@01234567 · one fact per step · β=0.4 γ=5.0 α=0.8 τ=0.9" in desk.flat
         await desk.press("j")

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from textual.content import Content
 
 from store import StoreError
 from store.records import PathView
@@ -116,7 +117,7 @@ def test_help_lists_every_key_of_the_registry(width: int) -> None:
     told = " ".join(" ".join(lines).split())
     for action in ACTIONS:
         assert action.help in told
-        for key in ("1-9",) if action.digit else action.keys:
+        for key in ("0-9",) if action.digit else action.keys:
             assert key_text(key) in told.split()
 
 
@@ -125,8 +126,12 @@ async def test_help_shows_guideline_and_keys(db: Path) -> None:
         await desk.open("q1")
         await desk.press("question_mark")
         assert "Judge the steps, not the answer." in desk.flat
-        await desk.press("end")
-        assert "Read the figures again." in desk.text
+        seen = [desk.flat]
+        for _ in range(8):
+            await desk.press("pagedown")
+            seen.append(desk.flat)
+        for told in ("Read the figures again.", "Go on labelling.", "Go back to the paths."):
+            assert any(told in text for text in seen)
         await desk.press("home", "escape")
         assert desk.app.screen is desk.case
 
@@ -134,8 +139,8 @@ async def test_help_shows_guideline_and_keys(db: Path) -> None:
 async def test_palette_offers_the_registry(db: Path) -> None:
     async with workbench(db) as desk:
         case = await desk.open("q1")
-        await desk.press("ctrl+p", *"label", "space", *"2")
-        assert "label 2 (2)" in desk.text
+        await desk.press("ctrl+p", *"label", "space", *"spur")
+        assert "label spurious (2)" in desk.text
         await desk.press("down", "enter")
         await desk.settle()
         assert case.case is not None
@@ -178,21 +183,27 @@ def test_a_path_is_laid_out_with_marks() -> None:
     path = _path(["Ice floats.", "Water is denser than ice is.", "So it floats."])
     lines = [row.content.plain for row in path_rows(path, 24, wrong=1)]
     assert lines == [
-        "  0 Ice floats.",
-        " ✗1 Water is denser   ⟵0",
-        "    than ice is.",
-        "  2 So it floats.     ⟵?",
-        "  ∴ yes",
+        "  0  Ice floats.",
+        " ✗1  Water is denser  ⟵0",
+        "     than ice is.",
+        "  2  So it floats.    ⟵?",
+        "  ∴  yes",
+    ]
+    marked = path_rows(path, 24, wrong=1, marks={1: Content("a")})
+    assert [row.content.plain for row in marked] == [
+        lines[0],
+        " ✗1a Water is denser  ⟵0",
+        *lines[2:],
     ]
     shown = [row.content.plain for row in path_rows(path, 40, support=(0.8, 0.5, None))]
-    assert [line[:8] for line in shown[:3]] == ["  0 ● Ic", "  1 ◕ Wa", "  2 – So"]
+    assert [line[:8] for line in shown[:3]] == ["  0  ● I", "  1  ◕ W", "  2  – S"]
 
 
 def test_long_steps_are_never_cut() -> None:
     word = "x" * 300
     path = _path([word, "short"])
     rows = path_rows(path, 30)
-    assert "".join(r.content.plain[4:].split("⟵")[0] for r in rows if r.item == 0) == word
+    assert "".join(r.content.plain[5:].split("⟵")[0] for r in rows if r.item == 0) == word
     assert all(cells(r.content) <= 30 for r in rows)
 
 
@@ -213,9 +224,9 @@ async def test_a_step_longer_than_the_pane_can_be_read_to_its_end(db: Path) -> N
         for _ in range(12):
             seen.append(desk.text)
             await desk.press("j")
-        assert "2 end" in desk.text
-        assert "∴ no" in desk.text
-        assert any("1 A step" in text for text in seen)
+        assert "2  end" in desk.text
+        assert "∴  no" in desk.text
+        assert any("1  A step" in text for text in seen)
 
 
 async def test_a_database_that_cannot_be_opened_ends_the_app(tmp_path: Path) -> None:

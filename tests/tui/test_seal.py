@@ -167,3 +167,24 @@ async def test_a_change_after_the_reveal_is_a_second_row(db: Path, store: Store)
         assert case.path is not None
         assert case.path.label is not None
         assert case.path.label.category == "faithful"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_steps_and_sessions_show_nothing_sealed(db: Path, size: Size) -> None:
+    async with workbench(db, size) as desk:
+        await desk.press("s", "enter")
+        seen = []
+        for keys in ("s", "1", "4", "question_mark", "end", "escape", "s", "f", "0", "X", "escape"):
+            await desk.press(keys)
+            seen.append(desk.text)
+        await desk.press("i")
+        assert not isinstance(desk.app.screen, RevealedScreen)
+        seen.append(desk.text)
+        await desk.press("2", "u", "ctrl+r", "ctrl+q")
+        seen.append(desk.text)
+        for text in seen[:3] + seen[6:]:
+            for planted in PLANTED:
+                assert planted not in text
+        for text in seen:
+            for planted in (RATIONALE, GOLD, JUDGE, "PLANTED-STRATUM", "137"):
+                assert planted not in text

@@ -10,12 +10,14 @@ import typer
 from tui.commands.common import (
     JsonOption,
     SubDbOption,
+    UnsealOption,
     chosen_db,
     database,
     fail,
     print_json,
     say,
     usage_errors,
+    whoever_asks,
 )
 
 
@@ -38,11 +40,13 @@ def agreement(
         typer.Option(help="linear or quadratic, over the declared --categories (with --ratings)."),
     ] = None,
     schema: Annotated[str, typer.Option(help="Which label schema.")] = "path",
+    unseal: UnsealOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print confusion tables and Cohen's κ with its errors, interval, n and what was left out.
 
-    In a project, labels made before the reveal count, and imported ones of unknown origin.
+    In a project, labels made before the reveal count, and imported ones of unknown origin. While
+    a person has sealed items left to label, only what they have revealed is compared with theirs.
     """
     from pipeline.agreement import default_pairs, pair_report, read_ratings
     from tui.commands.printing import pair_json, print_pair, print_rated_pair, rated_pair_json
@@ -86,10 +90,13 @@ def agreement(
     if raters and len(raters) != 2:
         fail(f"{len(raters)} raters named; two are right, or none for all pairs")
     with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
-        pairs = [(raters[0], raters[1])] if raters else list(default_pairs(store))
+        pairs = [(raters[0], raters[1])] if raters else list(default_pairs(store, schema))
         if not pairs:
             fail("fewer than two raters have labels: label some items, or import labels")
-        reports = [pair_report(store, a, b, schema) for a, b in pairs]
+        if unseal:
+            named = "; ".join(f"{a}, {b}" for a, b in pairs)
+            store.record_unseal(f"agreement of {named} on {schema}", whoever_asks())
+        reports = [pair_report(store, a, b, schema, unsealed=unseal) for a, b in pairs]
     if as_json:
         print_json({"pairs": [pair_json(r) for r in reports]})
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +24,12 @@ RaterOption = Annotated[
     str | None,
     typer.Option(
         "--rater", envvar="MEDOID_RATER", help="Who labels; your login name if not given."
+    ),
+]
+UnsealOption = Annotated[
+    bool,
+    typer.Option(
+        "--unseal", help="Show what is sealed all the same; that you looked is logged for good."
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
@@ -55,6 +62,14 @@ def say(text: str = "", *, err: bool = False) -> None:
     encoding = stream.encoding or "utf-8"
     line = visible(text)
     typer.echo(line.encode(encoding, "backslashreplace").decode(encoding), err=err)
+
+
+def hand_out(line: str) -> None:
+    """Write a line of a file to standard output as it is; to a terminal, made visible."""
+    if sys.stdout.isatty():
+        say(line.removesuffix("\n"))
+    else:
+        typer.echo(line.encode("utf-8"), nl=False)
 
 
 def print_json(value: Any) -> None:
@@ -117,6 +132,11 @@ def progress_printer() -> Callable[[Progress], None]:
             sys.stderr.write(text + "\n")
 
     return show
+
+
+def whoever_asks() -> str | None:
+    """Return who asks, where they have said so for all commands."""
+    return os.environ.get("MEDOID_RATER", "").strip() or None
 
 
 def percent(part: int, whole: int) -> str:

@@ -25,7 +25,12 @@ from tui.commands.common import (
 
 def import_(
     context: typer.Context,
-    files: Annotated[list[Path], typer.Argument(help="Trace, label or Faithful-COT JSONL files.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Trace, label, item or Faithful-COT JSONL files; label or item CSV files."
+        ),
+    ],
     db: SubDbOption = None,
     dataset: Annotated[
         str | None,
@@ -95,6 +100,8 @@ def _print_import(summary: Any, strict: bool) -> None:
             say(f"         {code:<28}{n:>7}  {percent(n, added)} of traces")
     if summary.labels:
         say("labels   " + ", ".join(f"{n} {outcome}" for outcome, n in summary.labels.items()))
+    if summary.items:
+        say("items    " + ", ".join(f"{n} {outcome}" for outcome, n in summary.items.items()))
     if summary.rejected:
         kept = "nothing was kept (--strict)" if strict else "the others are kept"
         say(f"rejected {len(summary.rejected)}; {kept}:", err=True)

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pipeline.agreement import PairReport
+from pipeline.faithfulness import FaithfulnessReport
 from pipeline.report import ProjectReport
 from scoring.agreement import ConfusionTable, Kappa, PairAgreement
 from store.records import JudgeSummary
@@ -86,6 +87,18 @@ def print_pair(report: PairReport) -> None:
         f"n {report.kappa.n} items of {report.n_questions} questions, "
         f"dropped {report.kappa.dropped}"
     )
+    if report.n_held:
+        say(
+            f"  {report.n_held} labels left out: sealed until their question is revealed, or all "
+            "are labelled (--unseal counts them, and is logged)"
+        )
+    if report.mixed_versions:
+        for name, counts in report.versions.items():
+            mixed = ", ".join(f"{n} under version {v}" for v, n in counts.items())
+            if mixed:
+                say(f"  schema versions are mixed: {name} labelled {mixed}")
+    if report.multi:
+        say("  several categories may hold: only the same set of categories agrees")
     for name, states in report.states.items():
         if states:
             say(f"  {name}: " + ", ".join(f"{n} {state}" for state, n in states.items()))
@@ -123,6 +136,42 @@ def print_judge(judge: JudgeSummary) -> None:
     say(f"  contradicts itself in {total} ({percent(total, judge.n)}): {parts}")
     if judge.step_out_of_range:
         say(f"  {judge.step_out_of_range} wrong-step numbers name no step")
+
+
+def print_faithfulness(report: FaithfulnessReport, *, questions: bool) -> None:
+    """Print derived faithfulness with its coverage."""
+    say(f"faithfulness of SC and GSC by the path labels of {report.rater}, schema {report.schema}")
+    if report.n_held:
+        say(
+            f"  {report.n_held} questions left out: sealed until they are revealed, or all paths "
+            "are labelled (--unseal counts them, and is logged)"
+        )
+    if len(report.versions) > 1:
+        mixed = ", ".join(f"{n} under version {v}" for v, n in report.versions.items())
+        say(f"  schema versions are mixed: {report.rater} labelled {mixed}")
+    for group in report.groups:
+        say(f"{group.name}: {group.n_questions} questions")
+        for name, side in (("SC", group.sc), ("GSC", group.gsc)):
+            decided = side.n_faithful + side.n_spurious
+            weighted = "" if side.weighted is None else f", weighted {100 * side.weighted:.1f} %"
+            tied = f", {side.n_tied} tied" if name == "SC" else ""
+            say(
+                f"  {name:<4}faithful {side.n_faithful} of {decided} decided "
+                f"({percent(side.n_faithful, decided)}{weighted}){tied}, "
+                f"{side.n_unlabelled} without a label"
+            )
+            say(
+                f"      paths: {side.n_sound} of {side.n_paths} labelled are faithful "
+                f"({percent(side.n_sound, side.n_paths)}), of {side.n_supporters} with the answer"
+            )
+    if not questions:
+        return
+    words = {True: "faithful", False: "spurious", None: "–"}
+    for row in report.rows:
+        say(
+            f"{row.dataset}/{row.question_id}  {row.pool}  SC {words[row.sc_faithful]} "
+            f"({row.sc_labelled} of {row.sc_supporters} labelled)  GSC {words[row.gsc_faithful]}"
+        )
 
 
 def print_report(report: ProjectReport) -> None:
@@ -198,6 +247,8 @@ def pair_json(report: PairReport) -> dict[str, Any]:
         "ac1": asdict(report.ac1),
         "summary": asdict(report.summary),
         "states": {k: dict(v) for k, v in report.states.items()},
+        "versions": {k: {str(n): m for n, m in v.items()} for k, v in report.versions.items()},
+        "held": report.n_held,
         "origins": {k: dict(v) for k, v in report.origins.items()},
         "judges": [asdict(j) for j in report.judges],
     }

@@ -79,7 +79,7 @@ class WorkScreen(Scrolling, Screen[None]):
         """Say what went wrong; marked by a word, not only by colour."""
         line = self.query_one("#message", Line)
         line.add_class("-error")
-        line.show(_pad(Content(f"NOT DONE: {wording.error(problem)}")))
+        line.show_whole(_pad(Content(f"NOT DONE: {wording.error(problem)}")))
 
     def refuse(self, left: Content | str) -> None:
         """Say why a key did nothing."""
@@ -89,10 +89,13 @@ class WorkScreen(Scrolling, Screen[None]):
     def action_help(self) -> None:
         from tui.screens.help import HelpScreen
 
-        self.app.push_screen(HelpScreen(self.session, self.NAME))
+        shown = self.NAME in ("case", "revealed")
+        self.app.push_screen(
+            HelpScreen(self.session.schema.guideline if shown else None, self.NAME)
+        )
 
-    def action_back(self) -> None:
-        self.app.pop_screen()
+    async def action_back(self) -> None:
+        await self.app.pop_screen()
 
 
 class Sheet(Scrolling, ModalScreen[None]):

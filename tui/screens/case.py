@@ -2,166 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from textual.content import Content
+from textual.widget import Widget
 
 from store import RevealCheck
-from store.records import CaseView, Category, LabelRecord, PathView, UndoResult
+from store.records import CaseView, UndoResult
 from tui import wording
 from tui.actions import bindings_of
-from tui.screens.casepanes import SIDES, CasePanes
-from tui.text import safe
-from tui.walk import decided, next_open
+from tui.screens.caselabels import CaseLabels
+from tui.screens.casepanes import SIDES
+from tui.screens.context import Context, context_pane, context_strip
+from tui.session import Session
 
 
-class CaseScreen(CasePanes):
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """An undo or redo, and the change that it made, in words."""
+
+    result: UndoResult
+    change: Content
+
+
+class CaseScreen(CaseLabels):
     """The case screen with its keys."""
 
     BINDINGS = bindings_of("case")
 
-    # -- labelling
+    def above(self) -> Iterator[Widget]:
+        yield from context_strip(self.session)
 
-    async def action_choose(self, key: str) -> None:
-        categories = self.session.schema.categories
-        if not 1 <= int(key) <= len(categories):
-            self.refuse(f"{key} is no category: 1 to {len(categories)}")
-            return
-        if not self._may_label():
-            return
-        choice = categories[int(key) - 1]
-        path = self.path
-        if path is None:
-            return
-        step = self.marks.get(path.item_id)
-        if step is not None and not choice.takes_first_wrong_step:
-            self.refuse(
-                safe(choice.name)
-                + Content(f" takes no first wrong step: w at step {step} takes the mark off")
-            )
-            self.marks[path.item_id] = step
-            return
-        if path.item_id not in self.marks and choice.takes_first_wrong_step and path.label:
-            step = path.label.first_wrong_step
-        await self._commit(path, choice, step)
+    def beside(self) -> Iterator[Widget]:
+        panes = list(context_pane(self.session))
+        yield from panes or super().beside()
 
-    async def action_skip(self) -> None:
-        path = self.path
-        if path is None or not self._may_label():
-            return
-        await self._commit(path, None, None)
+    def draw(self) -> None:
+        super().draw()
+        for context in self.query(Context):
+            context.show_path(self.case_id, None if self.path is None else self.path.item_id)
 
-    def _may_label(self) -> bool:
-        """Return whether a label may be set now: after the reveal only on purpose."""
-        path = self.path
-        if self.case is None or path is None:
-            return False
-        if self.case.revealed and decided(path.label) and not self.changing:
-            self.refuse("the judge was revealed: e changes your label, kept as a second row")
-            return False
-        if self.finished and not self.changing and path.item_id not in self.marks:
-            self.refuse("all are labelled: enter goes on; tab, ← or u to change one")
-            return False
-        return True
+    async def counted(self) -> None:
+        sitting = self.session.sitting
+        if sitting is not None and sitting.full:
+            await self.nothing_left()
 
-    async def _commit(self, path: PathView, choice: Category | None, step: int | None) -> None:
-        store, session = self.session.store, self.session
-        seconds = self.clock.read()
+    async def nothing_left(self) -> None:
+        from tui.screens.sitting import show_summary
 
-        def act() -> LabelRecord:
-            return store.commit_label(
-                session.rater.id,
-                path.item_id,
-                session.schema,
-                state="skipped" if choice is None else choice.state,
-                category=choice.name if choice and choice.state == "labelled" else None,
-                first_wrong_step=step,
-                active_seconds=seconds,
-            )
+        await show_summary(self.medoid, self.session)
 
-        record = await self.attempt(act, write=True)
-        if record is None:
-            return
-        self.marks.pop(path.item_id, None)
-        self._take(record)
-        if self.changing:
-            self.changing = False
-            self.draw()
-            self.say("kept as a second row, marked as made after the reveal")
-            return
-        self._advance()
-
-    def _advance(self) -> None:
-        if self.case is None:
-            return
-        left = next_open(self.case, self.place)
-        self.go(left or self.place)
-        # A digit too many must not fall on the path that was labelled last.
-        self.finished = left is None
-
-    def _take(self, record: LabelRecord) -> None:
-        """Put a committed label into the case that is shown."""
-        if self.case is None:
-            return
-
-        def put(path: PathView) -> PathView:
-            return replace(path, label=record) if path.item_id == record.item_id else path
-
-        a, b = self.case.sides
-        self.case = replace(self.case, sides=(tuple(map(put, a)), tuple(map(put, b))))
-
-    def action_wrong(self) -> None:
-        path, cursor = self.path, self.lines().cursor
-        if path is None or cursor is None:
-            self.refuse("there is no step to mark")
-            return
-        if self.wrong_step(path) == cursor:
-            standing = path.label.first_wrong_step if path.label else None
-            if standing is None:
-                self.marks.pop(path.item_id, None)
-            else:
-                self.marks[path.item_id] = None
-        else:
-            self.marks[path.item_id] = cursor
-        self.draw()
-        self.say_state()
-
-    async def action_flag(self) -> None:
-        path = self.path
-        if path is None:
-            return
-        flagged = not (path.label is not None and path.label.flagged)
-        await self._annotate(path, flagged=flagged)
-
-    def action_comment(self) -> None:
-        path = self.path
-        if path is None:
-            return
-        from tui.screens.modals import CommentScreen
-
-        note = path.label.note if path.label is not None and path.label.note else ""
-
-        async def done(text: str | None) -> None:
-            if text is not None and text != note:
-                await self._annotate(path, note=text)
-
-        self.app.push_screen(CommentScreen(SIDES[self.place.side], note), done)
-
-    async def _annotate(
-        self, path: PathView, *, flagged: bool | None = None, note: str | None = None
-    ) -> None:
-        store, session = self.session.store, self.session
-        record = await self.attempt(
-            lambda: store.annotate(
-                session.rater.id, path.item_id, session.schema, flagged=flagged, note=note
-            ),
-            write=True,
-        )
-        if record is not None:
-            self._take(record)
-            self.draw()
-            self.say_state()
+    # -- undo and redo
 
     async def action_undo(self) -> None:
         await self.reverse("undo")
@@ -170,35 +63,56 @@ class CaseScreen(CasePanes):
         await self.reverse("redo")
 
     async def reverse(self, act: Literal["undo", "redo"]) -> None:
-        """Undo or redo, then go to the path it was about."""
-        store, rater = self.session.store, self.session.rater.id
+        """Undo or redo, then go to the path or step it was about and say what changed."""
+        if self.toggled is not None and act == "undo":
+            self.toggled = None
+            self.draw()
+            self.say("what was not saved yet is dropped")
+            return
+        if act == "undo" and self.drop_mark():
+            self.say("the mark is taken back: it was not saved yet")
+            return
+        if not await self.settle():
+            return
         before = self.session.saved_at
         try:
-            done: UndoResult | None = await self.written(
-                lambda: store.undo(rater) if act == "undo" else store.redo(rater)
-            )
+            reversal: Reversal | None = await self.written(lambda: _reverse(self.session, act))
         except Exception as problem:
             self.fail(problem)
             return
-        if done is None:
+        if reversal is None:
             self.session.saved_at = before
             self.refuse(f"nothing to {act}")
             return
-        self.marks.pop(done.item_id, None)
+        await self._show(reversal, "undone" if act == "undo" else "done again")
+
+    async def _show(self, reversal: Reversal, word: str) -> None:
+        done = reversal.result
+        path_item = done.path_item_id or done.item_id
+        self.marks.pop(path_item, None)
         case_id = self.case_id if done.case_id is None else done.case_id
-        if await self.open(case_id, item_id=done.item_id):
-            word = "undone" if act == "undo" else "done again"
-            self.say(
-                Content(f"{word}: {SIDES[self.place.side]} path {self.place.turn + 1} is ")
-                + wording.label(done.label),
-                self.left(self.case) if self.case else "",
-            )
+        if not await self.open(case_id, item_id=path_item):
+            return
+        if done.step is not None and await self.enter_steps(done.step):
+            # Entering finished steps bars digits; what was just undone is to be labelled again.
+            self.steps_finished = False
+            self.draw()
+        elif done.label is not None:
+            self.count(done.label)
+        target = self.target
+        name = "" if target is None else f"{target.name}: "
+        self.say(Content(f"{word}: {name}") + reversal.change)
 
     # -- looking behind the seal
 
     async def action_reveal(self) -> None:
+        if not await self.settle():
+            return
         case = self.case
         if case is None:
+            return
+        if case.seal == "open":
+            self.refuse("nothing is sealed here: i shows it all")
             return
         if case.revealed and case.n_left == 0:
             await self._look()
@@ -233,8 +147,20 @@ class CaseScreen(CasePanes):
             return
         session.saved_at = before
         self.case = replace(case, revealed=True)
+        for context in self.query(Context):
+            context.forget()
         self.draw()
         await self._look()
+
+    async def action_context(self) -> None:
+        """Show everything that the seal level allows now."""
+        case = self.case
+        if case is None:
+            return
+        if case.seal == "full" and not case.revealed:
+            self.refuse("sealed: full. b reveals once every path is labelled")
+        elif await self.settle():
+            await self._look()
 
     async def _look(self) -> None:
         from tui.screens.revealed import RevealedScreen, read_revealed
@@ -248,7 +174,7 @@ class CaseScreen(CasePanes):
         case = self.case
         if case is None:
             return
-        if not case.revealed:
+        if not case.revealed or case.seal == "open":
             self.refuse("a digit labels, and changes a label until the reveal")
             return
         self.changing = True
@@ -256,6 +182,15 @@ class CaseScreen(CasePanes):
         self.say("the next digit is kept as a second row, made after the reveal; tab: other side")
 
     # -- sheets
+
+    def action_help(self) -> None:
+        from tui.screens.help import HelpScreen
+
+        step_schema = self.session.step_schema
+        if self.stepping and step_schema is not None:
+            self.app.push_screen(HelpScreen(step_schema.guideline, self.mode))
+        else:
+            super().action_help()
 
     def action_raw(self) -> None:
         if self.case is not None and self.path is not None:
@@ -268,6 +203,18 @@ class CaseScreen(CasePanes):
             from tui.screens.sheets import GraphScreen
 
             self.app.push_screen(GraphScreen([(SIDES[self.place.side], self.path, None)]))
+
+
+def _reverse(session: Session, act: Literal["undo", "redo"]) -> Reversal | None:
+    store, rater = session.store, session.rater.id
+    undo = store.undo if act == "undo" else store.redo
+    result = undo(rater, session_id=session.sitting_id)
+    if result is None:
+        return None
+    schema = store.schema(result.schema)
+    rows = store.label_history(rater, result.item_id, schema)
+    before = rows[-2] if len(rows) > 1 else None
+    return Reversal(result, wording.change(before, result.label))
 
 
 def _warning(check: RevealCheck) -> str:

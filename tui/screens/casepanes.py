@@ -2,34 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.widget import Widget
 
-from store.records import CaseView, PathView
+from store.records import CaseView, LabelRecord, PathView, SchemaRecord
 from tui import wording
+from tui.actions import footer_of
 from tui.caselist import CaseList
+from tui.pace import pace_forms
 from tui.pathlines import answer_title, path_rows
 from tui.screens.base import WorkScreen, breadcrumb
 from tui.session import ActiveClock, Session
+from tui.steplabels import step_mark
 from tui.text import safe
-from tui.walk import Place, next_open, path_at, place_of, places
-from tui.widgets.bars import Keys, Line
+from tui.walk import Place, next_open, path_at, place_of
+from tui.widgets.bars import Keys, Line, Status
+from tui.widgets.labelbar import LabelBar
 from tui.widgets.lines import Lines
 from tui.widgets.stock import Columns, Guide, Pane, Paragraph
 
 T = TypeVar("T")
+WIDE = 110
+"""Columns from which there is a third pane."""
 SIDES = ("A", "B")
+SEALS = {"full": "sealed: full", "judge": "sealed: judge", "open": "open: nothing sealed"}
 PATIENCE = 0.4
 """Seconds after which a write is said to be waiting."""
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a digit labels: an item, under which schema, how it stands, what it is called."""
+
+    item_id: int
+    schema: SchemaRecord
+    label: LabelRecord | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRead:
+    """A case with the rater's own labels on the steps of its paths, by item and step."""
+
+    case: CaseView
+    steps: dict[int, dict[int, LabelRecord]]
+
+
 class CasePanes(WorkScreen):
-    """Two sides of a case. It holds a `CaseView` and nothing else: it cannot show what is sealed."""
+    """Two sides of a case.
+
+    It holds a `CaseView` and labels of the rater's own, so it cannot show what is sealed. What a
+    lower seal level allows beside it is held by the widgets of `context_widgets` alone.
+    """
 
     NAME = "case"
 
@@ -43,23 +73,51 @@ class CasePanes(WorkScreen):
         self.changing = False
         self.finished = False
         self.marks: dict[int, int | None] = {}
+        self.steps: dict[int, dict[int, LabelRecord]] = {}
         self._cursors: dict[int, int] = {}
 
     def compose(self) -> ComposeResult:
         yield Line(id="top")
         yield Paragraph(id="question")
+        yield from self.above()
         with Columns(id="sides"):
             yield Lines(id="side-0", classes="side")
             yield Lines(id="side-1", classes="side")
-            with Pane(id="guide-pane"):
-                yield Guide(self.session.schema.guideline, id="guide")
-        yield Line(id="message")
-        yield Line(id="prompt")
+            yield from self.beside()
+        yield Status(id="message")
+        yield LabelBar(id="prompt")
         yield Keys(id="keys")
 
+    def above(self) -> Iterator[Widget]:
+        """Yield what stands between the question and the sides."""
+        return iter(())
+
+    def beside(self) -> Iterator[Widget]:
+        """Yield what stands beside the sides on a wide terminal."""
+        yield Pane(id="guide-pane")
+
     async def on_mount(self) -> None:
-        self.query_one("#guide-pane", Pane).border_title = "guideline"
+        for pane in self.query("#guide-pane"):
+            pane.border_title = "guideline"
         await self.open(self.case_id)
+
+    def on_screen_resume(self) -> None:
+        if self.case is not None:
+            self.show_pace()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        self.show_guide(self.session.schema)
+
+    def show_guide(self, schema: SchemaRecord) -> None:
+        """Show a schema's guideline beside the sides, where there is room; made on first use."""
+        for pane in self.query("#guide-pane"):
+            if self.app.size.width < WIDE:
+                continue
+            known = [guide for guide in pane.query(Guide) if guide.name == schema.name]
+            for guide in pane.query(Guide):
+                guide.display = guide in known
+            if not known:
+                pane.mount(Guide(schema.guideline, name=schema.name))
 
     def on_key(self, _event: events.Key) -> None:
         self.clock.tick()
@@ -68,21 +126,44 @@ class CasePanes(WorkScreen):
 
     async def open(self, case_id: int, *, item_id: int | None = None) -> bool:
         """Show a case, at an item or at the first path without a decision."""
-        case = await self.attempt(lambda: self._read(case_id))
-        if case is None:
+        read = await self.attempt(lambda: self._read(case_id))
+        if read is None:
             return False
-        self.case, self.case_id = case, case_id
-        self.changing = self.finished = False
+        case = self.case = read.case
+        self.case_id, self.steps = case_id, read.steps
+        self.changing = False
+        self.finished = item_id is None and case.n_left == 0
         self.cases.find(case_id)
         wanted = place_of(case, item_id) if item_id is not None else next_open(case, None)
         self.place = wanted or Place(0, 0)
         self.clock.start()
         self.draw()
         self.say_state()
+        self.read_pace()
         return True
 
-    def _read(self, case_id: int) -> CaseView:
-        return self.session.store.case(case_id, self.session.rater.id, self.session.schema)
+    def _read(self, case_id: int) -> CaseRead:
+        store, rater = self.session.store, self.session.rater.id
+        case = store.case(case_id, rater, self.session.schema)
+        if self.session.step_schema is None:
+            return CaseRead(case, {})
+        steps = {p.item_id: store.step_labels(rater, p.item_id) for p in case.paths}
+        return CaseRead(case, steps)
+
+    @work(group="pace", exclusive=True, exit_on_error=False)
+    async def read_pace(self) -> None:
+        """Bring the pace up to date without making a key wait for it."""
+        try:
+            self.session.pace = await self.session.read(self.session.read_pace)
+        except Exception:  # a figure on the side is not worth a message; the next one comes
+            self.session.pace = None
+        self.show_pace()
+
+    def show_pace(self) -> None:
+        sitting, pace = self.session.sitting, self.session.pace
+        mark = "" if sitting is None else sitting.mark
+        forms = (mark,) if pace is None else pace_forms(replace(pace, session=mark))
+        self.query_one("#message", Status).quiet(forms)
 
     async def attempt(self, act: Callable[[], T], *, write: bool = False) -> T | None:
         try:
@@ -105,6 +186,15 @@ class CasePanes(WorkScreen):
     def path(self) -> PathView | None:
         """The path that a label goes to."""
         return None if self.case is None else path_at(self.case, self.place)
+
+    @property
+    def target(self) -> Target | None:
+        """What a digit labels."""
+        path = self.path
+        if path is None:
+            return None
+        name = f"{SIDES[self.place.side]} path {self.place.turn + 1}"
+        return Target(path.item_id, self.session.schema, path.label, name)
 
     def lines(self) -> Lines:
         return self.query_one(f"#side-{self.place.side}", Lines)
@@ -129,12 +219,19 @@ class CasePanes(WorkScreen):
             place += "" if show == "all" else f" {show}"
         else:
             place = "case outside the list"
-        seal = "revealed" if case.revealed else f"sealed: {case.seal}"
+        seal = "revealed" if case.revealed else SEALS[case.seal]
         saved = self.session.saved_at
         when = "" if saved is None else f"   ● saved {wording.clock(saved)}"
+        if self.unsaved:
+            when = "   ○ not saved yet"
         if self.session.unsaved:
             when = "   ○ NOT SAVED"
         self.query_one("#top", Line).show(breadcrumb(case.dataset, place), f"{seal}{when} ")
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something was keyed in that is saved only when the path is left."""
+        return False
 
     def fail(self, problem: BaseException) -> None:
         super().fail(problem)
@@ -162,15 +259,35 @@ class CasePanes(WorkScreen):
         lines.border_subtitle = self._subtitle(path, self._shown_turn(case, side), len(paths))
         wrong = self.wrong_step(path)
         cursor = self._cursors.get(path.item_id, 0) if path.steps else None
+        marks = self.step_marks(path)
         lines.show(
-            lambda width: path_rows(path, width, wrong=wrong), cursor=cursor, key=path.item_id
+            lambda width: path_rows(path, width, wrong=wrong, marks=marks),
+            cursor=cursor,
+            key=path.item_id,
         )
 
+    def step_marks(self, path: PathView) -> Mapping[int, Content]:
+        """Return the one-cell marks of the steps that carry a label of the rater's."""
+        schema = self.session.step_schema
+        labels = self.steps.get(path.item_id, {})
+        return {} if schema is None else {i: step_mark(r, schema) for i, r in labels.items()}
+
+    def standing(self, path: PathView) -> Content:
+        """Return how a path stands, in words."""
+        return wording.label(path.label)
+
     def _subtitle(self, path: PathView, turn: int, n: int) -> Content:
-        text = Content(f"path {turn + 1} of {n} · ") + wording.label(path.label)
+        text = Content(f"path {turn + 1} of {n} · ") + self.standing(path)
+        if self._commented(path):
+            text = text + Content(" · ✎")
         if path.issues:
             text = text + Content(f" · △{len(path.issues)}")
         return text
+
+    def _commented(self, path: PathView) -> bool:
+        """Return whether the rater wrote a comment on the path or on a step of it."""
+        labels = [path.label, *self.steps.get(path.item_id, {}).values()]
+        return any(label is not None and label.note for label in labels)
 
     def wrong_step(self, path: PathView) -> int | None:
         if path.item_id in self.marks:
@@ -178,154 +295,49 @@ class CasePanes(WorkScreen):
         return None if path.label is None else path.label.first_wrong_step
 
     def _draw_prompt(self, case: CaseView) -> None:
-        prompt = self.query_one("#prompt", Line)
-        n = len(case.paths)
-        if case.n_left == 0 and not self.changing:
-            look = "b look again" if case.revealed else "b reveal the judge"
-            parts = [(f" all {n} labelled: ", ""), ("enter", "bold"), (" next case   ", "")]
-            prompt.show(Content.assemble(*parts, (look[0], "bold"), look[1:]))
+        prompt = self.query_one("#prompt", LabelBar)
+        if self.finished and not self.changing:
+            look = "look again" if case.revealed else "reveal the judge"
+            said = Content(f" all {len(case.paths)} labelled: ") + _bold("enter") + " next case"
+            prompt.show(said if case.seal == "open" else said + "   " + _bold("b") + f" {look}")
             return
-        choices = Content("   ").join(
-            Content.styled(str(i), "bold") + Content(" ") + safe(c.name)
-            for i, c in enumerate(self.session.schema.categories, start=1)
-        )
-        asked = Content.styled(f" {SIDES[self.place.side]}: ", "bold")
-        prompt.show(asked + safe(self.session.schema.question) + Content("   ") + choices)
-        prompt.shorten(asked + choices)
+        prompt.ask(self.session.schema, SIDES[self.place.side], self.chosen())
+
+    def chosen(self) -> tuple[str, ...]:
+        """Return the categories that are taken on the path in hand, where several may be."""
+        path = self.path
+        if path is None or path.label is None or not self.session.schema.multi:
+            return ()
+        return path.label.categories
+
+    def show_footer(self, mode: str) -> None:
+        """Show the keys of the case or of its steps."""
+        self.query_one("#keys", Keys).show_keys(footer_of(mode))
 
     def say_state(self) -> None:
         """Say how the path in hand stands, and what is left."""
         case, path = self.case, self.path
         if case is None:
             return
-        if path is None:
-            self.say("this case has no paths")
-            return
+        self.say("this case has no paths" if path is None else self.state(case, path))
+
+    def state(self, case: CaseView, path: PathView) -> Content:
+        """Return what is worth knowing about the path in hand."""
         mark = self.marks.get(path.item_id)
-        text = Content("")
         if mark is not None:
-            text = Content(f"step {mark} is marked first wrong: now the digit")
-        elif path.label is not None and path.label.note:
-            text = Content("comment: ") + safe(path.label.note)
-        self.say(text, self.left(case))
+            return Content(f"step {mark} is marked first wrong: now the digit")
+        if path.label is not None and path.label.note:
+            return Content("comment: ") + safe(path.label.note)
+        return Content(self.left(case))
 
     def left(self, case: CaseView) -> str:
         if case.revealed_elsewhere and case.n_left:
-            return f"{case.n_left} left · seen in another pool: labels count as after the reveal "
-        if case.n_left:
-            return f"{case.n_left} of {len(case.paths)} to label, then b reveals "
-        return ""
+            return f"{case.n_left} left · seen in another pool: labels count as after the reveal"
+        return f"{case.n_left} of {len(case.paths)} to label" if case.n_left else ""
 
-    # -- moving
 
-    def action_move(self, by: int) -> None:
-        super().action_move(by)
-        self._remember()
-
-    def action_page(self, by: int) -> None:
-        super().action_page(by)
-        self._remember()
-
-    def action_top(self) -> None:
-        super().action_top()
-        self._remember()
-
-    def action_bottom(self) -> None:
-        super().action_bottom()
-        self._remember()
-
-    def _remember(self) -> None:
-        cursor, path = self.lines().cursor, self.path
-        if cursor is not None and path is not None:
-            self._cursors[path.item_id] = cursor
-
-    def go(self, place: Place) -> None:
-        self.place = place
-        self.finished = False
-        self.clock.start()
-        self.draw()
-        self.say_state()
-
-    def action_other(self) -> None:
-        case = self.case
-        if case is None:
-            return
-        side = 1 - self.place.side
-        if case.sides[side]:
-            self.go(Place(self._shown_turn(case, side), side))
-
-    def action_turn(self, by: int) -> None:
-        case = self.case
-        if case is None:
-            return
-        turns = max(len(side) for side in case.sides)
-        turn = self.place.turn + by
-        if not 0 <= turn < turns:
-            self.refuse("these are the last paths" if by > 0 else "these are the first paths")
-            return
-        order = [p for p in places(case) if p.turn == turn]
-        same = [p for p in order if p.side == self.place.side]
-        self.go((same or order)[0])
-
-    def on_lines_picked(self, message: Lines.Picked) -> None:
-        case = self.case
-        side = 1 if message.lines.id == "side-1" else 0
-        if case is None or not case.sides[side]:
-            return
-        if side != self.place.side:
-            self.go(Place(self._shown_turn(case, side), side))
-        if message.item is not None:
-            self.lines().select(message.item)
-            self._remember()
-
-    async def action_next_case(self) -> None:
-        await self.step(1)
-
-    async def action_previous_case(self) -> None:
-        await self.step(-1)
-
-    async def step(self, by: int) -> None:
-        try:
-            row = await self.session.read(lambda: self.cases.step(by))
-        except Exception as problem:
-            self.fail(problem)
-            return
-        if row is None:
-            self.refuse("this is the last case of the list" if by > 0 else "this is the first case")
-            return
-        await self.open(row.case_id)
-
-    async def action_go_on(self) -> None:
-        """Go to what needs a label next, on this case, else on the next one."""
-        if self.case is None:
-            return
-        left = next_open(self.case, self.place)
-        if left is not None:
-            if left != self.place:
-                self.go(left)
-            else:
-                self.refuse("this path has no label yet: n leaves the case as it is")
-            return
-        await self.next_waiting()
-
-    async def next_waiting(self) -> None:
-        """Open the next case of the list; at its end, one that was left out before."""
-        row = await self.attempt(lambda: self.cases.step(1))
-        if row is not None:
-            await self.open(row.case_id)
-            return
-        store, rater = self.session.store, self.session.rater.id
-        query = replace(self.cases.query, show="unlabelled", search="")
-        rest = CaseList(store, rater, query)
-        snapshot = await self.attempt(rest.read)
-        if snapshot is None:
-            return
-        if not snapshot.page.rows:
-            self.say("that was the last case: every case of this row is labelled. esc goes back")
-            return
-        self.cases.take(snapshot)
-        await self.open(snapshot.page.rows[0].case_id)
-        self.say(f"end of the list; {wording.count(snapshot.page.total, 'case')} left out before")
+def _bold(text: str) -> Content:
+    return Content.styled(text, "bold")
 
 
 def _question(case: CaseView) -> Content:

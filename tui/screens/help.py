@@ -8,7 +8,6 @@ from textual.content import Content
 from tui.actions import bindings_of, help_rows
 from tui.pathlines import UNSAID, WRONG
 from tui.screens.base import Sheet
-from tui.session import Session
 from tui.text import fit, wrap
 from tui.widgets.bars import Keys, Line
 from tui.widgets.lines import Lines, Row
@@ -25,12 +24,17 @@ SIGNS = (
     ("²", "after the reveal: a second row, which κ does not use"),
     ("△2", "the parser noted two things about the format: r shows them"),
     ("!", "flagged"),
+    ("v u c a i", "after a step's number: its label by its first letter; ? unsure, · skipped"),
+    ("○", "not saved yet; it is when the path is left"),
+    ("△ …", "a path's label and those of its steps do not go together"),
 )
 NAMES = {
     "overview": "Overview",
     "queue": "Cases",
     "case": "Case",
+    "steps": "Steps of a path",
     "revealed": "After the reveal",
+    "summary": "End of a session",
     "raw": "Raw text, graph and help",
 }
 
@@ -41,16 +45,16 @@ class HelpScreen(Sheet):
     NAME = "help"
     BINDINGS = bindings_of("help")
 
-    def __init__(self, session: Session, screen: str) -> None:
+    def __init__(self, guideline: str | None, screen: str) -> None:
         super().__init__()
-        self._session = session
+        self._guideline = guideline
         self._screen = screen
 
     def compose(self) -> ComposeResult:
         yield Line(id="top")
         with Pane(id="help"):
-            if self._screen in ("case", "revealed"):
-                yield Guide(self._session.schema.guideline, id="guide")
+            if self._guideline is not None:
+                yield Guide(self._guideline, id="guide")
             yield Lines(id="lines")
         yield Keys(id="keys")
 

@@ -15,14 +15,15 @@ from tui.widgets.bars import Line
 from tui.widgets.stock import Entry, Paragraph, Stack
 
 
-class CommentScreen(ModalScreen[str | None]):
-    """Asks for a comment; None when nothing is to change."""
+class NoteScreen(ModalScreen[str | None]):
+    """Asks for a comment or a reason; None when nothing is to happen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
 
-    def __init__(self, side: str, note: str) -> None:
+    def __init__(self, title: str, note: str, *, removes: bool = False) -> None:
         super().__init__()
-        self._side = side
+        self._title = title
+        self._empty = "an empty line removes it" if removes else "an empty line: no reason"
         self._note = note
         # A note that cannot be shown as it is must not be saved back in its escaped form.
         self._plain = visible(note) == note
@@ -36,9 +37,9 @@ class CommentScreen(ModalScreen[str | None]):
             yield Line(id="dialog-keys")
 
     def on_mount(self) -> None:
-        self.query_one("#dialog-title", Line).show(f"Comment on path {self._side}")
+        self.query_one("#dialog-title", Line).show(self._title)
         self.query_one("#dialog-keys", Line).show(
-            "enter: save   esc: leave it as it was   an empty line removes it"
+            f"enter: save   esc: leave it as it was   {self._empty}"
         )
         if not self._plain:
             self.query_one("#standing", Paragraph).show("now: ", safe(self._note), limit=4)

@@ -8,12 +8,12 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
 
-from store.records import OverviewRow, ScoringRecord
+from store.records import CaseFilter, OverviewRow, ScoringRecord, SealLevel
 from tui import wording
 from tui.actions import bindings_of
-from tui.caselist import CaseList, Query
+from tui.caselist import CaseList, Query, resume
 from tui.screens.base import WorkScreen, breadcrumb
-from tui.text import fit, safe, wrap
+from tui.text import cells, cut_middle, fit, safe, wrap
 from tui.widgets.bars import Keys, Line
 from tui.widgets.lines import Lines, Row
 
@@ -26,6 +26,22 @@ COLUMNS = (
     ("differ", 7),
     ("mine", 8),
 )
+
+FEW = 20
+"""Questions with gold below which a share tells too much about each of them."""
+
+
+def accuracy_shown(row: OverviewRow, seal: SealLevel) -> bool:
+    """Return whether a rater may see the shares right of SC and GSC in a row.
+
+    They are made of gold, which a `full` seal hides. They are shown all the same once every case
+    of the row is done, and where they cannot be turned into the gold of one question: of at least
+    `FEW` questions with gold, each method is right on some and wrong on some.
+    """
+    if seal != "full" or row.n_cases_done >= row.n_cases:
+        return True
+    mixed = all(0 < right < row.n_gold for right in (row.sc_correct, row.gsc_correct))
+    return row.n_gold >= FEW and mixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +74,7 @@ class OverviewScreen(WorkScreen):
             self.problem = problem
 
     overview: Overview | None = None
+    _file = Content("")
 
     def compose(self) -> ComposeResult:
         yield Line(id="top")
@@ -68,14 +85,22 @@ class OverviewScreen(WorkScreen):
         yield Keys(id="keys")
 
     async def on_mount(self) -> None:
-        file = safe(self.session.store.url.removeprefix("sqlite:///").rpartition("/")[2])
-        self.query_one("#top", Line).show(
-            breadcrumb() + Content(" ▸ ") + file,
-            Content("rater: ") + safe(self.session.rater.name) + Content(" "),
-        )
+        store = self.session.store
+        self._file = safe(store.file.name if store.file else store.url.rpartition("/")[2])
+        self._head()
         self.say("reading …")
 
+    def _head(self) -> None:
+        session = self.session
+        right = Content("rater: ") + safe(session.rater.name) + Content(" ")
+        if session.schema.name != "path":
+            right = Content("schema: ") + safe(session.schema.name) + Content("  ·  ") + right
+        if session.sitting is not None:
+            right = Content(f"{session.sitting.mark}  ·  ") + right
+        self.query_one("#top", Line).show(breadcrumb() + Content(" ▸ ") + self._file, right)
+
     def on_screen_resume(self) -> None:
+        self._head()
         self.action_reload()
 
     def action_reload(self) -> None:
@@ -88,7 +113,7 @@ class OverviewScreen(WorkScreen):
         try:
             scoring = store.primary_scoring()
             overview = Overview(
-                store.overview(self.session.rater.id),
+                store.overview(self.session.rater.id, self.session.schema.name),
                 scoring,
                 0 if scoring is None else store.n_unscored_pools(scoring.id),
             )
@@ -116,11 +141,12 @@ class OverviewScreen(WorkScreen):
             return []
         if not self.overview.rows:
             return [Row(line) for text in EMPTY for line in wrap(Content(text), width)]
-        tail = sum(w for _, w in COLUMNS)
         out = []
         for i, row in enumerate(self.overview.rows):
-            name = Content("  ") + safe(row.dataset) + Content(" · ") + safe(row.pool)
-            out.append(Row(fit(name, max(width - tail, 8)) + _figures(row), i, True))
+            room = _room(width)
+            name = fit(cut_middle(_name(row), room), room)
+            shown = accuracy_shown(row, self.session.schema.seal)
+            out.append(Row(name + _figures(row, shown), i, True))
         return out
 
     @property
@@ -136,7 +162,8 @@ class OverviewScreen(WorkScreen):
         overview, row = self.overview, self.row
         if overview is None:
             return
-        self.query_one("#detail", Lines).show(lambda width: _detail(overview, row, width))
+        shown = row is not None and accuracy_shown(row, self.session.schema.seal)
+        self.query_one("#detail", Lines).show(lambda width: _detail(overview, row, shown, width))
         self.say(_next_step(overview, row))
 
     def action_move(self, by: int) -> None:
@@ -161,34 +188,71 @@ class OverviewScreen(WorkScreen):
             self._point()
 
     async def action_start(self) -> None:
+        await self._start()
+
+    def _ready(self) -> OverviewRow | None:
+        """Return the row under the cursor when it has cases; else say what to do first."""
         row = self.row
-        if row is None or row.n_cases == 0:
-            self.refuse(_next_step(self.overview, row) if self.overview else "still reading")
-            return
-        show: Query = Query(
-            row.dataset, row.pool, "unlabelled" if row.n_cases_done < row.n_cases else "all"
-        )
-        cases = CaseList(self.session.store, self.session.rater.id, show)
+        if row is not None and row.n_cases > 0:
+            return row
+        self.refuse(_next_step(self.overview, row) if self.overview else "still reading")
+        return None
+
+    async def _start(self) -> bool:
+        """Go to where one stopped in this row, else to the first case that waits."""
+        row, session = self._ready(), self.session
+        if row is None:
+            return False
+        show: CaseFilter = "unlabelled" if row.n_cases_done < row.n_cases else "all"
+        query = Query(row.dataset, row.pool, show, schema=session.schema.name)
+        cases = CaseList(session.store, session.rater.id, query)
         try:
-            cases.take(await self.session.read(cases.read))
+            await session.read(lambda: resume(cases, session))
+        except Exception as problem:
+            self.fail(problem)
+            return False
+        from tui.screens.queue import QueueScreen
+
+        queue = QueueScreen(session, cases)
+        await self.app.push_screen(queue)
+        if cases.row is not None and show == "unlabelled":
+            await queue.open_case()
+        return True
+
+    async def action_session(self) -> None:
+        """Ask for a size and begin; while a session is under way, show how it stands."""
+        from tui.screens.sitting import SizeScreen, show_summary
+
+        if self.session.sitting is not None:
+            await show_summary(self.medoid, self.session)
+            return
+        row = self._ready()
+        if row is None:
+            return
+        if row.n_cases_done == row.n_cases:
+            self.refuse("every case of this row is labelled by you: there is nothing to begin")
+            return
+        self.app.push_screen(SizeScreen(), self._begin)
+
+    async def _begin(self, size: int | None) -> None:
+        session = self.session
+        if size is None:
+            return
+        try:
+            session.sitting = await session.read(lambda: session.begin(size or None))
         except Exception as problem:
             self.fail(problem)
             return
-        from tui.screens.queue import QueueScreen
-
-        queue = QueueScreen(self.session, cases)
-        await self.app.push_screen(queue)
-        if cases.row is not None and show.show == "unlabelled":
-            await queue.open_case()
+        self._head()
+        await self._start()
 
     async def action_cases(self) -> None:
-        row = self.row
-        if row is None or row.n_cases == 0:
-            self.refuse(_next_step(self.overview, row) if self.overview else "still reading")
+        row = self._ready()
+        if row is None:
             return
         from tui.screens.queue import QueueScreen
 
-        query = Query(row.dataset, row.pool, "all")
+        query = Query(row.dataset, row.pool, "all", schema=self.session.schema.name)
         cases = CaseList(self.session.store, self.session.rater.id, query)
         await self.app.push_screen(QueueScreen(self.session, cases))
 
@@ -203,19 +267,29 @@ EMPTY = (
 )
 
 
+def _name(row: OverviewRow) -> Content:
+    return Content("  ") + safe(row.dataset) + Content(" · ") + safe(row.pool)
+
+
+def _room(width: int) -> int:
+    """Return the cells that are left for a row's name."""
+    return max(width - sum(w for _, w in COLUMNS), 8)
+
+
 def _heads(width: int) -> list[Row]:
     right = Content("".join(name.rjust(cells) for name, cells in COLUMNS))
-    return [Row(fit(Content("  dataset · pool"), max(width - len(right.plain), 8)) + right)]
+    return [Row(fit(Content("  dataset · pool"), _room(width)) + right)]
 
 
-def _figures(row: OverviewRow) -> Content:
+def _figures(row: OverviewRow, accuracy: bool) -> Content:
     scored = row.n_scored > 0
+    n_gold = row.n_gold if accuracy else 0
     values = (
         f"{row.n_questions:,}",
         f"{row.n_traces:,}",
         wording.percent(row.n_parsed, row.n_traces),
-        wording.share(row.sc_correct / row.n_gold) if row.n_gold else wording.NONE,
-        wording.share(row.gsc_correct / row.n_gold) if row.n_gold else wording.NONE,
+        wording.share(row.sc_correct / n_gold) if n_gold else wording.NONE,
+        wording.share(row.gsc_correct / n_gold) if n_gold else wording.NONE,
         f"{row.n_disagree:,}" if scored else wording.NONE,
         f"{row.n_cases_done:,}/{row.n_cases:,}" if row.n_cases else wording.NONE,
     )
@@ -229,9 +303,16 @@ def _first_waiting(rows: tuple[OverviewRow, ...]) -> int | None:
     return 0 if rows else None
 
 
-def _detail(overview: Overview, row: OverviewRow | None, width: int) -> list[Row]:
+def _detail(overview: Overview, row: OverviewRow | None, accuracy: bool, width: int) -> list[Row]:
     texts: list[Content] = []
     if row is not None:
+        if cells(_name(row)) > _room(width):
+            texts.append(_name(row)[2:])
+        shares = (
+            f"SC, GSC: share right of {row.n_gold:,} with gold"
+            if accuracy
+            else "SC, GSC: shown when your cases of this row are revealed or done"
+        )
         texts += [
             Content(
                 f"traces usable {row.n_usable:,}, strictly in format {row.n_strict:,} · "
@@ -239,8 +320,7 @@ def _detail(overview: Overview, row: OverviewRow | None, width: int) -> list[Row
                 f"{wording.percent(row.n_unannotated_steps, row.n_steps)} of {row.n_steps:,}"
             ),
             Content(
-                f"scored {row.n_scored:,}/{row.n_questions:,} · SC, GSC: share right of "
-                f"{row.n_gold:,} with gold · differ: unlike answers"
+                f"scored {row.n_scored:,}/{row.n_questions:,} · {shares} · differ: unlike answers"
                 if row.n_scored
                 else "not scored yet"
             ),

@@ -194,12 +194,12 @@ class QueueScreen(WorkScreen):
         self.query_one("#search", Entry).display = False
         self.set_focus(None)
 
-    def action_back(self) -> None:
+    async def action_back(self) -> None:
         if self.query_one("#search", Entry).display:
             self._end_search()
             self._draw()
             return
-        super().action_back()
+        await super().action_back()
 
 
 def _heads(width: int) -> list[Row]:

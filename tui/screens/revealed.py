@@ -29,15 +29,21 @@ if TYPE_CHECKING:
 WIDE = 110
 
 
+HEADS = {"full": "revealed", "judge": "shown before the reveal", "open": "open"}
+
+
 def read_revealed(session: Session, case_id: int) -> RevealedView:
-    """Read a revealed case; the store refuses while it is sealed."""
+    """Read what the seal level shows of a case; the store refuses what it hides."""
     store, rater = session.store, session.rater.id
-    revealed = store.revealed_case(case_id, rater, session.schema)
+    revealed = store.case_context(case_id, rater, session.schema)
     counted = {
-        path.item_id: counted_label(store.label_history(rater, path.item_id))
+        path.item_id: counted_label(store.label_history(rater, path.item_id, session.schema))
         for path in revealed.case.paths
     }
-    return RevealedView(revealed, counted)
+    if session.step_schema is None:
+        return RevealedView(revealed, counted)
+    steps = {p.item_id: store.step_labels(rater, p.item_id) for p in revealed.case.paths}
+    return RevealedView(revealed, counted, steps)
 
 
 class RevealedScreen(WorkScreen):
@@ -63,11 +69,15 @@ class RevealedScreen(WorkScreen):
 
     async def on_mount(self) -> None:
         case = self.view.revealed.case
+        head = HEADS["full" if case.revealed and case.seal == "judge" else case.seal]
         self.query_one("#top", Line).show(
-            breadcrumb(case.dataset, case.question_id, "revealed"), safe(case.pool) + Content(" ")
+            breadcrumb(case.dataset, case.question_id, head), safe(case.pool) + Content(" ")
         )
         self.query_one("#question", Paragraph).show(" Q  ", safe(case.question), limit=2)
-        self.say("enter: next case")
+        self.say(self._going_on())
+
+    def _going_on(self) -> str:
+        return "enter: next path" if self.view.revealed.case.n_left else "enter: next case"
 
     def on_resize(self, event: events.Resize) -> None:
         wide = event.size.width >= WIDE
@@ -92,7 +102,7 @@ class RevealedScreen(WorkScreen):
             self.refuse("the paths stand below, in the same column")
             return
         self._on_paths = not self._on_paths
-        self.say("j/k scroll the paths" if self._on_paths else "enter: next case")
+        self.say("j/k scroll the paths" if self._on_paths else self._going_on())
 
     # -- leaving: every key is the case screen's, which lies below
 

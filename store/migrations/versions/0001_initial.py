@@ -10,12 +10,14 @@ SAME_ROW = {
     "label": "id = NEW.id",
     "verdict_detail": "label_id = NEW.label_id",
     "reveal": "id = NEW.id OR (rater_id = NEW.rater_id AND question_id = NEW.question_id)",
+    "unseal": "id = NEW.id",
+    "label_schema": "id = NEW.id OR (name = NEW.name AND version = NEW.version)",
 }
 """Append-only tables, with what tells an insert that would replace a row (INSERT OR REPLACE)."""
 
 
 def _forbid_changes() -> None:
-    """Labels, verdicts and reveals are never updated or deleted, whoever asks."""
+    """Labels, what they mean, and looks behind the seal are never updated or deleted."""
     dialect = op.get_bind().dialect.name
     if dialect == "sqlite":
         for table, same in SAME_ROW.items():
@@ -58,6 +60,7 @@ def upgrade() -> None:
         sa.Column("item_kind", sa.String(), nullable=False),
         sa.Column("categories", sa.Text(), nullable=False),
         sa.Column("seal", sa.String(), nullable=False),
+        sa.Column("multi", sa.Boolean(), nullable=False),
         sa.Column("question", sa.String(), nullable=False),
         sa.Column("guideline", sa.String(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
@@ -97,6 +100,28 @@ def upgrade() -> None:
         sa.Column("started_at", sa.String(), nullable=False),
         sa.Column("finished_at", sa.String(), nullable=True),
         sa.Column("summary", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_table(
+        "unseal",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("what", sa.String(), nullable=False),
+        sa.Column("rater", sa.String(), nullable=True),
+        sa.Column("who", sa.String(), nullable=False),
+        sa.Column("created_at", sa.String(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_table(
+        "session",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("rater_id", sa.Integer(), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=True),
+        sa.Column("started_at", sa.String(), nullable=False),
+        sa.Column("ended_at", sa.String(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["rater_id"],
+            ["rater.id"],
+        ),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_table(
@@ -246,6 +271,7 @@ def upgrade() -> None:
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("question_id", sa.Integer(), nullable=False),
         sa.Column("trace_id", sa.Integer(), nullable=True),
+        sa.Column("step", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(
             ["question_id"],
             ["question.id"],
@@ -324,11 +350,13 @@ def upgrade() -> None:
         "label",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("item_id", sa.Integer(), nullable=False),
-        sa.Column("schema_id", sa.Integer(), nullable=False),
+        sa.Column("schema_name", sa.String(), nullable=False),
+        sa.Column("schema_version", sa.Integer(), nullable=False),
         sa.Column("rater_id", sa.Integer(), nullable=False),
         sa.Column("act", sa.String(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("category", sa.String(), nullable=True),
+        sa.Column("categories", sa.Text(), nullable=True),
         sa.Column("first_wrong_step", sa.Integer(), nullable=True),
         sa.Column("flagged", sa.Boolean(), nullable=False),
         sa.Column("note", sa.Text(), nullable=True),
@@ -338,6 +366,7 @@ def upgrade() -> None:
         sa.Column("supersedes", sa.Integer(), nullable=True),
         sa.Column("reverses", sa.Integer(), nullable=True),
         sa.Column("content_hash", sa.String(), nullable=True),
+        sa.Column("session_id", sa.Integer(), nullable=True),
         sa.Column("created_at", sa.String(), nullable=False),
         sa.CheckConstraint("(state = 'labelled') = (category is not null)", name="label_category"),
         sa.CheckConstraint("act in ('label','undo','redo','import')", name="label_act"),
@@ -358,8 +387,12 @@ def upgrade() -> None:
             ["label.id"],
         ),
         sa.ForeignKeyConstraint(
-            ["schema_id"],
-            ["label_schema.id"],
+            ["schema_name", "schema_version"],
+            ["label_schema.name", "label_schema.version"],
+        ),
+        sa.ForeignKeyConstraint(
+            ["session_id"],
+            ["session.id"],
         ),
         sa.ForeignKeyConstraint(
             ["supersedes"],
@@ -373,9 +406,10 @@ def upgrade() -> None:
         batch_op.create_index("ix_label_acts", ["rater_id", "id", "act"], unique=False)
         batch_op.create_index(
             "ix_label_latest",
-            ["rater_id", "item_id", "schema_id", "id", "state", "flagged"],
+            ["rater_id", "item_id", "schema_name", "id", "state", "flagged"],
             unique=False,
         )
+        batch_op.create_index(batch_op.f("ix_label_session_id"), ["session_id"], unique=False)
 
     op.create_table(
         "trace_score",
@@ -418,6 +452,7 @@ def downgrade() -> None:
     op.drop_table("verdict_detail")
     op.drop_table("trace_score")
     with op.batch_alter_table("label", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_label_session_id"))
         batch_op.drop_index("ix_label_latest")
         batch_op.drop_index("ix_label_acts")
         batch_op.drop_index("ix_label_item")
@@ -454,6 +489,8 @@ def downgrade() -> None:
 
     op.drop_table("pool")
     op.drop_table("embedding")
+    op.drop_table("session")
+    op.drop_table("unseal")
     op.drop_table("run")
     op.drop_table("rater")
     op.drop_table("question")

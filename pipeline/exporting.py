@@ -1,0 +1,50 @@
+"""The export stage: labels and items as the lines of a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from store import Store
+from store.exchange.cells import csv_lines
+from store.exchange.items import DESIGN_FIELDS, ITEM_FIELDS, item_row
+from store.exchange.labels import CSV_FIELDS, label_cells, label_row, plain_text
+
+FileFormat = Literal["jsonl", "csv"]
+
+
+def label_lines(
+    store: Store,
+    file_format: FileFormat = "jsonl",
+    *,
+    schema: str | None = None,
+    rater: str | None = None,
+    history: bool = False,
+) -> Iterator[str]:
+    """Yield the lines of a label file; importing it where it came from changes nothing.
+
+    Raises
+    ------
+    ValueError
+        When there is no such schema.
+    """
+    labels = store.export_labels(schema=schema, rater=rater, history=history)
+    if file_format == "csv":
+        return csv_lines(CSV_FIELDS, (label_cells(x) for x in labels))
+    return (_json_line(label_row(x)) for x in labels)
+
+
+def item_lines(
+    store: Store, file_format: FileFormat = "jsonl", *, design: bool = False
+) -> Iterator[str]:
+    """Yield the lines of an item file; how items were chosen only with `design`."""
+    rows = (item_row(x, design=design) for x in store.export_items())
+    if file_format == "csv":
+        fields = (*ITEM_FIELDS, "case", *(DESIGN_FIELDS[1:] if design else ()))
+        return csv_lines(fields, ([plain_text(r[f]) for f in fields] for r in rows))
+    return (_json_line(row) for row in rows)
+
+
+def _json_line(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=True, allow_nan=False) + "\n"

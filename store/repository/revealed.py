@@ -1,0 +1,153 @@
+"""The one door behind the seal, and the log of those who went round it."""
+
+from __future__ import annotations
+
+import getpass
+
+from sqlalchemy import func
+from sqlmodel import Session, col, select
+
+from store import tables as t
+from store.codec import decode_answer
+from store.engine import Base, SealedError
+from store.records import RankedTrace, RevealedCase, SchemaRecord, UnsealRecord, Verdict
+from store.repository.cases import is_revealed, question_of, read_case
+from store.repository.scores import _scoring_record, read_pool_score
+
+
+class Revealed(Base):
+    """What the seal hides, for those who may see it."""
+
+    def case_context(self, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealedCase:
+        """Return what the schema's seal level lets this rater see of a case.
+
+        ``open`` shows everything; ``judge`` holds back verdicts, rationales and the labels of
+        others until the rater has revealed the question; ``full`` holds back all of it.
+
+        Raises
+        ------
+        SealedError
+            Under ``full``, when this rater has not revealed the case's question.
+        """
+        with self._read() as s:
+            case = s.get_one(t.AuditCase, case_id)
+            pool = s.get_one(t.Pool, case.pool_id)
+            question = s.get_one(t.Question, pool.question_id)
+            shown = schema.seal == "open" or is_revealed(s, rater_id, question.id or 0)
+            if not shown and schema.seal == "full":
+                raise SealedError(f"case {case_id} is sealed for this rater")
+            scoring = s.exec(select(t.Scoring).where(t.Scoring.is_primary)).one()
+            score = read_pool_score(s, scoring.id or 0, case.pool_id)
+            if score is None:
+                raise ValueError(f"pool {pool.name} is not scored under the primary scoring")
+            view = read_case(s, case_id, rater_id, schema)
+            samples = {
+                row.id: row
+                for row in s.exec(select(t.Trace).where(t.Trace.pool_id == case.pool_id))
+            }
+            ranking = tuple(
+                RankedTrace(
+                    rank=x.rank,
+                    trace_id=x.trace_id,
+                    sample=samples[x.trace_id].sample,
+                    answer=decode_answer(samples[x.trace_id].answer),
+                    score=x.score,
+                    centrality_share=x.centrality_share,
+                    consensus=x.consensus,
+                    node_support=x.node_support,
+                    is_medoid=x.trace_id == score.medoid_trace_id,
+                )
+                for x in score.traces
+            )
+            return RevealedCase(
+                case=view,
+                gold=decode_answer(question.gold),
+                gold_text=question.gold_text,
+                stratum=case.stratum,
+                inclusion_probability=case.inclusion_probability,
+                score=score,
+                scoring=_scoring_record(s, scoring),
+                ranking=ranking,
+                verdicts=_verdicts(s, [p.item_id for p in view.paths], rater_id, schema.name)
+                if shown
+                else (),
+            )
+
+    def revealed_case(self, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealedCase:
+        """Return all that the seal hid.
+
+        Raises
+        ------
+        SealedError
+            When the level is not ``open`` and this rater has not revealed the case's question.
+        """
+        with self._read() as s:
+            question_id = question_of(s, case_id)
+            if schema.seal != "open" and not is_revealed(s, rater_id, question_id):
+                raise SealedError(f"case {case_id} is sealed for this rater")
+        return self.case_context(case_id, rater_id, schema)
+
+    def record_unseal(self, what: str, rater: str | None = None) -> UnsealRecord:
+        """Log that somebody has sealed things listed, under their login name, before they see it.
+
+        `rater` is the rater in whose name they asked, where they gave one.
+        """
+        with self._write() as s:
+            row = t.Unseal(what=what, rater=rater, who=_login_name())
+            s.add(row)
+            s.flush()
+            return _unseal_record(row)
+
+    def unseals(self) -> tuple[UnsealRecord, ...]:
+        """Return the log, oldest first."""
+        with self._read() as s:
+            rows = s.exec(select(t.Unseal).order_by(col(t.Unseal.id)))
+            return tuple(_unseal_record(r) for r in rows)
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # an account without a name, as in some containers
+        return "unknown"
+
+
+def _unseal_record(row: t.Unseal) -> UnsealRecord:
+    return UnsealRecord(row.id or 0, row.what, row.rater, row.who, row.created_at)
+
+
+def _verdicts(s: Session, item_ids: list[int], rater_id: int, schema: str) -> tuple[Verdict, ...]:
+    newest = (
+        select(func.max(col(t.Label.id)).label("id"))
+        .where(
+            col(t.Label.item_id).in_(item_ids),
+            t.Label.rater_id != rater_id,
+            t.Label.schema_name == schema,
+        )
+        .group_by(col(t.Label.rater_id), col(t.Label.item_id))
+        .subquery()
+    )
+    rows = s.exec(
+        select(t.Label, t.Rater, t.VerdictDetail)
+        .join(newest, newest.c.id == col(t.Label.id))
+        .join(t.Rater, col(t.Rater.id) == col(t.Label.rater_id))
+        .join(t.VerdictDetail, col(t.VerdictDetail.label_id) == col(t.Label.id), isouter=True)
+        .where(t.Label.state != "open")
+        .order_by(col(t.Rater.kind), col(t.Rater.id))
+    ).all()
+    out = []
+    for label, rater, detail in rows:
+        out.append(
+            Verdict(
+                item_id=label.item_id,
+                rater=rater.name,
+                rater_kind=rater.kind,  # type: ignore[arg-type]
+                state=label.state,  # type: ignore[arg-type]
+                category=label.category,
+                first_wrong_step=label.first_wrong_step,
+                rationale=(detail.rationale if detail else None) or label.note,
+                prompt_version=detail.prompt_version if detail else None,
+                flags=tuple(detail.flags) if detail else (),
+            )
+        )
+    return tuple(out)

@@ -1,0 +1,191 @@
+"""A project in which everything the seal hides is a word of its own, and a sealed person."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from scoring.types import NormalForm, Step, Trace
+from store import NewCase, Store, open_store
+from store.records import (
+    Category,
+    NewLabel,
+    NewQuestion,
+    NewTrace,
+    PoolScore,
+    SchemaSpec,
+    TraceScoreRecord,
+)
+
+DB = Path("medoid.db")
+ANSWERS = ("amber", "amber", "birch", "amber")
+"""What the paths answer: a sealed person sees these, and may not learn which is SC's."""
+
+SECRETS = {
+    "gold": "GOLDWORD",
+    "category": "VERDICTWORD",
+    "rationale": "RATIONALEWORD",
+    "raw": "RAWWORD",
+    "judge's note": "JUDGENOTEWORD",
+    "another's note": "OTHERNOTEWORD",
+    "another's category": "OTHERCATEGORYWORD",
+    "unknown field": "EXTRAWORD",
+    "stratum": "STRATUMWORD",
+    "vote": "VOTEWORD",
+    "score": "0.123454321",
+    "support": "0.765432123",
+    "probability": "0.314159265",
+}
+"""Each sealed fact and the string that stands for it nowhere else."""
+
+SCHEMA = SchemaSpec(
+    "path",
+    "path",
+    "Is the reasoning sound?",
+    "Judge the steps.",
+    (
+        Category("1", "faithful"),
+        Category("2", "spurious", takes_first_wrong_step=True),
+        Category("3", SECRETS["category"]),
+        Category("4", SECRETS["another's category"]),
+        Category("5", "unsure", "unsure"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where things are in the planted project."""
+
+    db: Path
+    items: tuple[str, ...]
+    question: str
+
+
+def text(word: str) -> NormalForm:
+    return ("text", word)
+
+
+def plant(db: Path = DB) -> Place:
+    """Make the project: two questions, ana sealed on both and half done, a judge and bob done."""
+    with open_store(db) as store:
+        store.version_schema(SCHEMA)
+        questions = [
+            NewQuestion(
+                "d", f"q{i}", f"What is {i}?", SECRETS["gold"], text(SECRETS["gold"]), "text"
+            )
+            for i in range(2)
+        ]
+        with store.importing() as batch:
+            for question in questions:
+                for sample, answer in enumerate(ANSWERS):
+                    batch.add_trace(trace(question, sample, answer))
+        _score(store)
+        case = store.cases(0).rows[0].case_id
+        ana = store.rater("ana").id
+        items = tuple(r.key for p in store.pools() for r in store.pool_traces(p.id))
+        with store.importing() as batch:
+            for key in items:
+                batch.add_label(verdict(key))
+                batch.add_label(bobs(key))
+        first, second, *_ = store.case(case, ana, store.schema()).paths
+        store.commit_label(ana, first.item_id, store.schema(), category="faithful")
+        store.annotate(ana, second.item_id, store.schema(), note="mine")
+    return Place(db, items, "d/q0")
+
+
+def trace(question: NewQuestion, sample: int, answer: str) -> NewTrace:
+    steps = (Step(0, f"{question.external_id} begins {sample}", ()), Step(1, "so it is", (0,)))
+    return NewTrace(
+        question=question,
+        pool="m",
+        model="m",
+        variant=None,
+        sample=str(sample),
+        form="steps",
+        source={"steps": [s.text for s in steps], "answer": answer},
+        trace=Trace(steps, answer, text(answer)),
+        strict=True,
+        parser="by-hand/1",
+        extra={"field": SECRETS["unknown field"]},
+    )
+
+
+def verdict(key: str) -> NewLabel:
+    return NewLabel(
+        item=key,
+        schema="path",
+        rater="judge",
+        rater_kind="judge",
+        state="labelled",
+        category=SECRETS["category"],
+        note=SECRETS["judge's note"],
+        rationale=SECRETS["rationale"],
+        raw=SECRETS["raw"],
+        extra={"field": SECRETS["unknown field"]},
+    )
+
+
+def bobs(key: str) -> NewLabel:
+    return replace(
+        verdict(key),
+        rater="bob",
+        rater_kind="human",
+        category=SECRETS["another's category"],
+        note=SECRETS["another's note"],
+        rationale=None,
+        raw=None,
+    )
+
+
+def _score(store: Store) -> None:
+    probability, support = float(SECRETS["probability"]), float(SECRETS["support"])
+    embedder = store.embedder("by-hand", "revision-of-the-embedder", 3)
+    parameters: dict[str, Any] = {"beta": 0.4, "gamma": 5.0, "alpha": 0.8, "tau": 0.9}
+    scoring = store.scoring(embedder, parameters, "test")
+    cases = []
+    for pool in store.pools():
+        records = store.pool_traces(pool.id)
+        medoid = records[2]
+        scores = tuple(
+            TraceScoreRecord(
+                r.id, n, float(SECRETS["score"]), 1.0, 1.0, support, (support, support)
+            )
+            for n, r in enumerate([medoid, *(r for r in records if r is not medoid)], start=1)
+        )
+        store.save_pool_scores(
+            scoring.id,
+            [
+                PoolScore(
+                    pool_id=pool.id,
+                    input_hash="x",
+                    n_traces=4,
+                    n_used=4,
+                    excluded={},
+                    sc_answer=text("amber"),
+                    sc_counts=((text("amber"), 3), (text(SECRETS["vote"]), 1)),
+                    sc_tied=False,
+                    gsc_answer=text("birch"),
+                    medoid_trace_id=medoid.id,
+                    disagree=True,
+                    sc_correct=False,
+                    gsc_correct=False,
+                    grcs=support,
+                    divergence=support,
+                    dispersion=support,
+                    entropy=support,
+                    flags=(),
+                    traces=scores,
+                )
+            ],
+        )
+        items = tuple((r.key, probability) for r in records)
+        cases.append(NewCase(pool.id, SECRETS["stratum"], probability, items))
+    store.make_cases(scoring.id, {"k": 2, "seed": 0}, cases)
+
+
+def lines_of(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+    return path

@@ -1,0 +1,304 @@
+"""No command tells a sealed person what the seal hides, in any form of output it has."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import typer
+
+from store import open_store
+from tests.commands.planted import DB, SECRETS, Place, lines_of, plant
+from tests.definitions.running import Ran, medoid
+from tui.cli import app
+
+ITEM = "path:d/q0/m/0"
+TRACE = {
+    "dataset": "d",
+    "question_id": "q0",
+    "question": "What is 0?",
+    "pool": "m",
+    "sample": 0,
+    "steps": [{"text": "other"}],
+    "answer": "amber",
+    "answer_kind": "text",
+}
+LABEL = {"item": ITEM, "rater": "judge", "rater_kind": "judge", "category": "faithful"}
+
+FILES: dict[str, dict[str, Any]] = {
+    "same key, other text": TRACE,
+    "other gold": {**TRACE, "sample": 9, "gold": "wrong"},
+    "other wording": {**TRACE, "question": "What?"},
+    "other kind": {**TRACE, "sample": 9, "answer_kind": "number"},
+    "other options": {**TRACE, "sample": 9, "options": ["a", "b"]},
+    "gold that is none": {**TRACE, "sample": 9, "gold": ""},
+    "verdict of the judge's": {**LABEL, "category": "spurious"},
+    "rater of another kind": {**LABEL, "rater": "bob", "rater_kind": "judge"},
+    "state with a category": {**LABEL, "state": "unsure"},
+    "no such step": {**LABEL, "first_wrong_step": 99},
+    "no such version": {**LABEL, "schema_version": 7},
+    "no such item": {**LABEL, "item": "path:d/q0/m/99"},
+    "item of another stratum": {"item": ITEM, "kind": "path", "stratum": "agreement"},
+    "item of another probability": {"item": ITEM, "kind": "path", "inclusion_probability": 0.5},
+    "item": {"item": ITEM, "kind": "path"},
+    "nothing known": {"a": 1},
+}
+"""Lines that contradict the database, or nearly: what is told of them must not be what it holds."""
+
+EXITS: dict[str, list[list[str]]] = {
+    "import": [["import", f"{n}.jsonl"] for n in range(len(FILES))]
+    + [["import", "all.jsonl", "--strict"], ["import", "no.jsonl"], ["import", "bad.csv"]],
+    "embed": [["embed", "--embedder", "odd"]],
+    "score": [["score", "--embedder", "odd"], ["score", "--beta", "7"]],
+    "items make": [["items", "make"], ["items", "make", "--k", "0"]],
+    "items list": [
+        ["items", "list"],
+        ["items", "list", "--rater", "ana"],
+        ["items", "list", "--rater", "judge"],
+        ["items", "list", "--verdicts"],
+        ["items", "list", "--verdicts", "--rater", "ana"],
+    ],
+    "items faithfulness": [
+        ["items", "faithfulness"],
+        ["items", "faithfulness", "--rater", "ana"],
+        ["items", "faithfulness", "--rater", "ana", "--questions"],
+        ["items", "faithfulness", "--rater", "judge"],
+        ["items", "faithfulness", "--rater", "judge", "--questions"],
+        ["items", "faithfulness", "--rater", "nobody"],
+        ["items", "faithfulness", "--rater", "ana", "--schema", "step"],
+    ],
+    "schema list": [["schema", "list"]],
+    "schema show": [["schema", "show", "step"], ["schema", "show", "odd"]],
+    "schema add": [["schema", "add", "bad.toml"], ["schema", "add", "no.toml"]],
+    "schema version": [["schema", "version", "step"], ["schema", "version", "no.toml"]],
+    "export labels": [
+        ["export", "labels", *rest, *form]
+        for rest in (
+            [],
+            ["--rater", "ana"],
+            ["--rater", "ana", "--history"],
+            ["--rater", "judge"],
+            ["--rater", "nobody"],
+            ["--schema", "path"],
+            ["--schema", "odd"],
+            ["--history"],
+        )
+        for form in ([], ["--format", "csv"], ["-o", "out.jsonl"], ["-o", "out.csv"])
+    ],
+    "export items": [
+        ["export", "items", *form]
+        for form in ([], ["--format", "csv"], ["-o", "out.jsonl"], ["-o", "out.csv"])
+    ],
+    "items export": [["items", "export"], ["items", "export", "-o", "out.csv"]],
+    "agreement": [
+        ["agreement"],
+        ["agreement", "ana", "judge"],
+        ["agreement", "judge", "ana"],
+        ["agreement", "ana", "bob"],
+        ["agreement", "ana", "nobody"],
+        ["agreement", "--schema", "step"],
+        ["agreement", "--schema", "odd"],
+    ],
+    "demo": [["demo"]],
+    "": [[], ["--version"], ["--rater", "ana"], ["--db", "no/such/folder.db", "items", "list"]],
+}
+"""Every command with ways to run it without --unseal."""
+
+AGGREGATES = {"agreement", "schema list", "demo"}
+"""Commands that name a schema's categories, which are words of the guideline and no verdict."""
+
+
+def commands(group: Any, path: str = "") -> Iterator[str]:
+    """Yield the full name of every command of the app."""
+    for name, command in group.commands.items():
+        full = f"{path} {name}".strip()
+        if isinstance(command, click.Group) or hasattr(command, "commands"):
+            yield from commands(command, full)
+        else:
+            yield full
+
+
+def test_every_command_is_tried() -> None:
+    tried = set(EXITS) - {""}
+    assert set(commands(typer.main.get_command(app))) == tried
+
+
+def test_every_option_that_unseals_is_known() -> None:
+    """A new --unseal belongs to the commands of the last test below."""
+
+    def unsealing(group: Any, path: str = "") -> Iterator[str]:
+        for name, command in group.commands.items():
+            full = f"{path} {name}".strip()
+            if hasattr(command, "commands"):
+                yield from unsealing(command, full)
+            elif any("--unseal" in p.opts for p in command.params):
+                yield full
+
+    assert set(unsealing(typer.main.get_command(app))) == {u[0] for u in UNSEALING}
+
+
+@pytest.fixture(autouse=True)
+def place() -> Place:
+    planted = plant()
+    for n, row in enumerate(FILES.values()):
+        lines_of(Path(f"{n}.jsonl"), row)
+    lines_of(Path("all.jsonl"), *FILES.values())
+    Path("bad.csv").write_text(f"item,rater,category\n{ITEM},ana,odd\n{ITEM},bob\n")
+    Path("bad.toml").write_text("name = 1")
+    return planted
+
+
+def written(folder: Path) -> str:
+    return "".join(p.read_text() for p in folder.glob("out.*"))
+
+
+def told(ran: Ran) -> str:
+    return ran.out + ran.err + written(Path())
+
+
+def leaks(text: str, *, but: tuple[str, ...] = ()) -> list[str]:
+    return [what for what, word in SECRETS.items() if word in text and what not in but]
+
+
+CALLS = [
+    (name, [*call, *form])
+    for name, calls in EXITS.items()
+    for call in calls
+    for form in ([], ["--json"], ["--help"])
+]
+
+
+@pytest.mark.parametrize(("name", "call"), CALLS, ids=[" ".join(c) for _, c in CALLS])
+def test_nothing_sealed_is_told(name: str, call: list[str], monkeypatch: Any) -> None:
+    before = unsealings()
+    ran = medoid(*call)
+    but: tuple[str, ...] = ()
+    if name in AGGREGATES:
+        but = ("category", "another's category")
+    elif name == "import":  # the message lists the categories that the schema has
+        but = ("category", "another's category") if "is not in schema" in ran.err + ran.out else ()
+    assert leaks(told(ran), but=but) == []
+    assert unsealings() == before
+
+
+def unsealings() -> list[str]:
+    with open_store(DB) as store:
+        return [u.what for u in store.unseals()]
+
+
+def test_the_record_of_runs_tells_nothing_sealed() -> None:
+    for n in range(len(FILES)):
+        medoid("import", f"{n}.jsonl")
+    medoid("import", "all.jsonl", "--strict")
+    with closing(sqlite3.connect(DB)) as connection:
+        rows = connection.execute("SELECT parameters, summary FROM run").fetchall()
+    assert len(rows) > 3
+    assert leaks(str(rows)) == []
+
+
+@pytest.mark.parametrize("label", ["faithful", "spurious"])
+def test_a_running_comparison_does_not_follow_ones_last_label(label: str) -> None:
+    """Whoever has sealed items left could read a verdict off the table's change."""
+    before = medoid("agreement", "ana", "judge", "--json").json["pairs"][0]
+    with open_store(DB) as store:
+        ana, path = store.rater("ana").id, store.schema()
+        case = store.cases(ana).rows[1].case_id
+        item = store.case(case, ana, path).paths[0].item_id
+        store.commit_label(ana, item, path, category=label)
+    after = medoid("agreement", "ana", "judge", "--json").json["pairs"][0]
+    for part in ("confusion", "judges", "n_questions"):
+        assert after[part] == before[part]
+    assert after["states"]["judge"] == before["states"]["judge"]
+    assert (before["confusion"]["n"], before["held"], after["held"]) == (0, 1, 2)
+
+
+def test_a_running_faithfulness_does_not_follow_ones_last_label() -> None:
+    found = []
+    for label in ("faithful", "spurious"):
+        with open_store(DB) as store:
+            ana, path = store.rater("ana").id, store.schema()
+            for row in store.cases(ana).rows:
+                item = store.case(row.case_id, ana, path).paths[0].item_id
+                store.commit_label(ana, item, path, category=label)
+        found.append(medoid("items", "faithfulness", "--rater", "ana", "--json").json)
+    assert found[0] == found[1]
+    assert (found[0]["n_held"], found[0]["groups"][0]["n_questions"]) == (2, 0)
+
+
+# --- behind the seal -----------------------------------------------------------------------
+
+UNSEALING: list[tuple[str, list[str], list[str]]] = [
+    (
+        "export labels",
+        ["export", "labels", "--unseal"],
+        ["category", "rationale", "raw", "judge's note", "another's note", "another's category"],
+    ),
+    ("export labels", ["export", "labels", "--rater", "judge", "--unseal"], ["rationale"]),
+    ("export items", ["export", "items", "--unseal"], ["stratum", "probability"]),
+    ("items export", ["items", "export", "--unseal"], ["stratum", "probability"]),
+    ("items list", ["items", "list", "--verdicts", "--unseal"], ["category"]),
+    ("items list", ["items", "list", "--verdicts", "--unseal", "--json"], ["category"]),
+    ("items faithfulness", ["items", "faithfulness", "--rater", "ana", "--unseal"], []),
+    (
+        "items faithfulness",
+        ["items", "faithfulness", "--rater", "judge", "--questions", "--unseal"],
+        [],
+    ),
+    ("agreement", ["agreement", "ana", "judge", "--unseal"], ["category"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("_name", "call", "shown"), UNSEALING, ids=[" ".join(u[1]) for u in UNSEALING]
+)
+def test_with_unseal_it_is_told_and_logged(_name: str, call: list[str], shown: list[str]) -> None:
+    """The test above would notice: these words are there to be found."""
+    ran = medoid(*call)
+    assert (ran.code, unsealings() != []) == (0, True)
+    assert len(unsealings()) == 1
+    assert [s for s in shown if SECRETS[s] not in ran.out] == []
+
+
+def test_the_log_says_who_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "login")
+    monkeypatch.setenv("MEDOID_RATER", "ana")
+    assert medoid("export", "labels", "--rater", "judge", "--unseal").code == 0
+    with open_store(DB) as store:
+        (entry,) = store.unseals()
+    assert (entry.what, entry.rater, entry.who) == (
+        "exporting labels of judge judge",
+        "ana",
+        "login",
+    )
+
+
+def test_a_refused_export_writes_no_file_and_no_log() -> None:
+    ran = medoid("export", "labels", "-o", "out.jsonl")
+    assert ran.code == 2
+    assert "--unseal" in ran.err
+    assert not Path("out.jsonl").exists()
+    assert unsealings() == []
+
+
+def test_whoever_said_who_they_are_may_not_name_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert medoid("export", "labels", "--rater", "ana").code == 0
+    monkeypatch.setenv("MEDOID_RATER", "ana")
+    assert medoid("export", "labels").code == 2
+    assert medoid("export", "labels", "--rater", "ana").code == 0
+    refused = medoid("export", "labels", "--rater", "bob")
+    assert (refused.code, leaks(refused.out)) == (2, [])
+    assert medoid("items", "faithfulness", "--rater", "bob", "--questions").code == 2
+
+
+def test_ones_own_labels_are_whole() -> None:
+    rows = [json.loads(x) for x in medoid("export", "labels", "--rater", "ana").out.splitlines()]
+    assert [(r["state"], r["category"], r["note"]) for r in rows] == [
+        ("labelled", "faithful", None),
+        ("open", None, "mine"),
+    ]

@@ -1,0 +1,156 @@
+"""Sessions, pace and progress, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from store import Store
+from store.records import SessionSummary
+from tests.store.world import add_labels, case_ids, item_ids, key_of, new_label, small_project
+
+START = "2026-01-01T10:00:00.000000+00:00"
+END = "2026-01-01T10:05:30.000000+00:00"
+
+
+@pytest.fixture
+def ana(store: Store) -> int:
+    return store.rater("ana").id
+
+
+@pytest.fixture
+def items(store: Store, ana: int) -> list[int]:
+    small_project(store, 2)
+    return [i for c in case_ids(store, ana) for i in item_ids(store, c, ana)]
+
+
+def test_a_session_is_summed_up_by_what_it_left(
+    store: Store, ana: int, items: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, step = store.schema(), store.schema("step")
+    session = store.start_session(ana, 5)
+    assert (session.size, session.rater_id, session.ended_at) == (5, ana, None)
+    sid = session.id
+
+    def commit(
+        n: int, seconds: float | None, category: str | None, state: str = "labelled"
+    ) -> None:
+        store.commit_label(
+            ana,
+            items[n],
+            path,
+            state=state,  # type: ignore[arg-type]
+            category=category,
+            active_seconds=seconds,
+            session_id=sid,
+        )
+
+    commit(0, 10.0, "faithful")
+    commit(1, 4.0, "faithful")
+    commit(1, 2.5, "spurious")  # changed: 6.5 s in all
+    commit(2, 30.0, None, "unsure")
+    commit(3, None, None, "skipped")
+    commit(4, 7.0, "faithful")
+    store.undo(ana)
+    store.annotate(ana, items[0], path, flagged=True, session_id=sid)
+    store.annotate(ana, items[5], path, note="later", session_id=sid)
+    part = store.step_items(items[0])[0].item_id
+    store.commit_label(ana, part, step, category="valid", active_seconds=1.5, session_id=sid)
+    store.commit_label(ana, items[6], path, category="faithful", active_seconds=99.0)
+    later = "2999-01-01T00:00:00.000000+00:00"
+    monkeypatch.setattr("store.repository.sessions.utc_now", lambda: later)
+    store.end_session(sid)
+    store.end_session(sid)
+    (ended,) = store.sessions(ana)
+    assert ended.ended_at == later
+    found = store.session_summary(sid)
+    assert found == SessionSummary(
+        n_decided=4,
+        n_items=6,
+        n_unsure=1,
+        n_skipped=1,
+        n_flagged=1,
+        n_undone=1,
+        active_seconds=10 + 4 + 2.5 + 30 + 7 + 1.5,
+        median_seconds=10.0,  # of 10, 6.5 and 30
+        wall_seconds=found.wall_seconds,
+        per_category={"faithful": 1, "spurious": 1},
+        others={"step": 1},
+    )
+    assert found.wall_seconds > 365 * 86_400
+    steps = store.session_summary(sid, "step")
+    assert (steps.n_decided, steps.median_seconds, steps.others) == (1, 1.5, {"path": 4})
+
+
+def test_the_wall_clock_runs_from_start_to_end(
+    store: Store, ana: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = iter([START, END])
+    monkeypatch.setattr("store.repository.sessions.utc_now", lambda: next(moments))
+    sid = store.start_session(ana).id
+    store.end_session(sid)
+    found = store.session_summary(sid)
+    assert (found.wall_seconds, found.n_items, found.median_seconds) == (330.0, 0, None)
+
+
+def test_an_undo_in_a_later_session_counts_where_it_says(
+    store: Store, ana: int, items: list[int]
+) -> None:
+    path = store.schema()
+    first = store.start_session(ana).id
+    store.commit_label(ana, items[0], path, category="faithful", session_id=first)
+    store.commit_label(ana, items[1], path, category="faithful", session_id=first)
+    second = store.start_session(ana).id
+    store.undo(ana)
+    store.undo(ana, session_id=second)
+    counts = [store.session_summary(s) for s in (first, second)]
+    assert [(c.n_undone, c.n_decided, c.n_items) for c in counts] == [(1, 1, 2), (1, 0, 1)]
+    store.redo(ana, session_id=second)
+    assert store.session_summary(second).n_undone == 0
+
+
+def test_a_session_is_its_raters(store: Store, ana: int, items: list[int]) -> None:
+    bob = store.rater("bob").id
+    theirs = store.start_session(bob).id
+    for session in (theirs, 99):
+        with pytest.raises(ValueError, match=f"session {session} is none of this rater's"):
+            store.commit_label(
+                ana, items[0], store.schema(), category="faithful", session_id=session
+            )
+    assert store.label_history(ana, items[0]) == ()
+    with pytest.raises(ValueError, match="at least 1"):
+        store.start_session(ana, 0)
+
+
+def test_pace_is_the_median_over_the_last_decided_items(
+    store: Store, ana: int, items: list[int]
+) -> None:
+    path = store.schema()
+    assert store.pace(ana) is None
+    for item, seconds in zip(items, (100.0, 8.0, 2.0, 6.0, None), strict=False):
+        store.commit_label(ana, item, path, category="faithful", active_seconds=seconds)
+    assert store.pace(ana) == 7.0  # of 100, 8, 2 and 6
+    assert store.pace(ana, last=3) == 6.0
+    store.commit_label(ana, items[2], path, category="spurious", active_seconds=1.0)
+    assert store.pace(ana, last=1) == 3.0  # both looks at the item that was decided last
+    store.undo(ana)
+    store.undo(ana)
+    assert store.pace(ana, last=1) == 3.0
+    part = store.step_items(items[0])[0].item_id
+    store.commit_label(ana, part, store.schema("step"), category="valid", active_seconds=0.5)
+    assert (store.pace(ana, last=1), store.pace(ana, schema="step")) == (3.0, 0.5)
+    assert store.pace(store.rater("bob").id) is None
+
+
+def test_progress_is_ones_own(store: Store, ana: int, items: list[int]) -> None:
+    path = store.schema()
+    for item in items[:5]:
+        store.commit_label(ana, item, path, category="faithful")
+    store.commit_label(ana, items[5], path, state="skipped")
+    store.annotate(ana, items[6], path, flagged=True)
+    add_labels(store, [new_label(key_of("q0", "0"), "judge")])
+    found = store.progress(ana)
+    assert (found.n_items, found.n_decided, found.n_cases, found.n_cases_done) == (8, 6, 2, 1)
+    nobody = store.progress(store.rater("bob").id)
+    assert (nobody.n_items, nobody.n_decided, nobody.n_cases_done) == (8, 0, 0)
+    other = store.progress(ana, "cycle")
+    assert (other.n_items, other.n_decided, other.n_cases) == (0, 0, 0)

@@ -1,0 +1,126 @@
+"""The first wrong step of a path: marked by the cursor or by its number, saved with the label."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from store.records import CaseView, Category, PathView
+from tui.screens.casepanes import SIDES
+from tui.screens.casesteps import CaseSteps
+from tui.text import safe
+from tui.walk import Place
+from tui.widgets.labelbar import LabelBar
+
+
+class CaseMarks(CaseSteps):
+    """A case with the keys that mark a first wrong step."""
+
+    def __init__(self, *args: object, **options: object) -> None:
+        super().__init__(*args, **options)
+        self.typed: str | None = None
+        self.fresh_mark: int | None = None
+        """The path whose mark was set after everything that was saved."""
+
+    def fits(self, path: PathView, choice: Category) -> bool:
+        step = self.marks.get(path.item_id)
+        if step is None or choice.takes_first_wrong_step:
+            return True
+        told = f" takes no first wrong step: w at step {step} takes the mark off"
+        self.refuse(safe(choice.name) + Content(told))
+        return False
+
+    def step_for(self, path: PathView, choice: Category) -> int | None:
+        """Return the first wrong step that a category is saved with."""
+        if path.item_id in self.marks or not choice.takes_first_wrong_step:
+            return self.marks.get(path.item_id)
+        return None if path.label is None else path.label.first_wrong_step
+
+    def action_wrong(self) -> None:
+        path, cursor = self.path, self.lines().cursor
+        self.typed = None
+        if path is None or cursor is None:
+            self.refuse("there is no step to mark")
+            return
+        self.mark(path, None if self.wrong_step(path) == cursor else cursor)
+
+    def mark(self, path: PathView, step: int | None) -> None:
+        """Mark a step first wrong, to be saved with the digit; None takes the mark off."""
+        standing = path.label.first_wrong_step if path.label else None
+        if step is None and standing is None:
+            self.marks.pop(path.item_id, None)
+        else:
+            self.marks[path.item_id] = step
+        self.fresh_mark = path.item_id
+        self.draw()
+        self.say_state()
+
+    def drop_mark(self) -> bool:
+        """Take back the mark on the path in hand if that was the last act; tell whether it was."""
+        path = self.path
+        if path is None or self.fresh_mark != path.item_id or path.item_id not in self.marks:
+            return False
+        self.fresh_mark = None
+        del self.marks[path.item_id]
+        self.draw()
+        return True
+
+    def action_number(self) -> None:
+        """Let the next digits be the number of the first wrong step."""
+        path = self.path
+        if path is None or not path.steps:
+            self.refuse("there is no step to mark")
+            return
+        self.typed = "" if self.typed is None else None
+        self.draw()
+
+    def type_digit(self, key: str) -> None:
+        path = self.path
+        typed = (self.typed or "") + key
+        if path is None:
+            return
+        last = len(path.steps) - 1
+        if int(typed) > last:
+            self.refuse(f"there is no step {typed}: 0 to {last}")
+            self.typed = ""
+            self.draw()
+            return
+        self.typed = typed
+        # Another digit would go past the last step (and no number but 0 starts with 0).
+        if int(typed) * 10 > last or typed == "0":
+            self.end_typing()
+        else:
+            self.draw()
+
+    def end_typing(self) -> None:
+        path, typed = self.path, self.typed
+        self.typed = None
+        if path is None or not typed:
+            self.draw()
+            return
+        self.stand_on(path, int(typed))
+        self.mark(path, int(typed))
+
+    def _draw_prompt(self, case: CaseView) -> None:
+        path = self.path
+        if self.typed is None or path is None:
+            super()._draw_prompt(case)
+            return
+        side, last = SIDES[self.place.side], len(path.steps) - 1
+        ends = f"enter: step {self.typed}" if self.typed else "esc: none"
+        asked = Content.styled(f" {side}: number of the first wrong step, 0 to {last}: ", "bold")
+        self.query_one("#prompt", LabelBar).show(asked + f"{self.typed}▁   {ends}")
+
+    def go(self, place: Place) -> None:
+        self.typed = None
+        super().go(place)
+
+    async def open(self, case_id: int, *, item_id: int | None = None) -> bool:
+        self.typed = None
+        return await super().open(case_id, item_id=item_id)
+
+    async def action_back(self) -> None:
+        if self.typed is not None:
+            self.typed = None
+            self.draw()
+            return
+        await super().action_back()

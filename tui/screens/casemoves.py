@@ -1,0 +1,139 @@
+"""How one moves through a case: steps, sides, paths, and on to the next case."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tui import wording
+from tui.caselist import CaseList
+from tui.screens.casepanes import CasePanes
+from tui.walk import Place, next_open, places
+from tui.widgets.lines import Lines
+
+
+class CaseMoves(CasePanes):
+    """Two sides of a case, with the keys that move."""
+
+    async def settle(self) -> bool:
+        """Save what is saved when the path is left; False when that failed."""
+        return True
+
+    def action_move(self, by: int) -> None:
+        super().action_move(by)
+        self._remember()
+
+    def action_page(self, by: int) -> None:
+        super().action_page(by)
+        self._remember()
+
+    def action_top(self) -> None:
+        super().action_top()
+        self._remember()
+
+    def action_bottom(self) -> None:
+        super().action_bottom()
+        self._remember()
+
+    def _remember(self) -> None:
+        cursor, path = self.lines().cursor, self.path
+        if cursor is not None and path is not None:
+            self._cursors[path.item_id] = cursor
+
+    def go(self, place: Place) -> None:
+        self.place = place
+        self.finished = False
+        self.clock.start()
+        self.draw()
+        self.say_state()
+
+    async def action_other(self) -> None:
+        if self.case is None or not await self.settle():
+            return
+        case, side = self.case, 1 - self.place.side
+        if case.sides[side]:
+            self.go(Place(self._shown_turn(case, side), side))
+
+    async def action_turn(self, by: int) -> None:
+        if self.case is None or not await self.settle():
+            return
+        case = self.case
+        turns = max(len(side) for side in case.sides)
+        turn = self.place.turn + by
+        if not 0 <= turn < turns:
+            self.refuse("these are the last paths" if by > 0 else "these are the first paths")
+            return
+        order = [p for p in places(case) if p.turn == turn]
+        same = [p for p in order if p.side == self.place.side]
+        self.go((same or order)[0])
+
+    async def on_lines_picked(self, message: Lines.Picked) -> None:
+        case = self.case
+        side = {"side-0": 0, "side-1": 1}.get(message.lines.id or "")
+        if case is None or side is None or not case.sides[side]:
+            return
+        if side != self.place.side:
+            if not await self.settle():
+                return
+            self.go(Place(self._shown_turn(case, side), side))
+        if message.item is not None:
+            self.lines().select(message.item)
+            self._remember()
+
+    async def action_next_case(self) -> None:
+        await self.step(1)
+
+    async def action_previous_case(self) -> None:
+        await self.step(-1)
+
+    async def step(self, by: int) -> None:
+        """Open the next or previous case of the list."""
+        if not await self.settle():
+            return
+        try:
+            row = await self.session.read(lambda: self.cases.step(by))
+        except Exception as problem:
+            self.fail(problem)
+            return
+        if row is None:
+            self.refuse("this is the last case of the list" if by > 0 else "this is the first case")
+            return
+        await self.open(row.case_id)
+
+    async def action_go_on(self) -> None:
+        """Go to what needs a label next, on this case, else on the next one."""
+        if self.case is None or not await self.settle():
+            return
+        left = next_open(self.case, self.place)
+        if left is None:
+            await self.next_waiting()
+        elif left == self.place:
+            self.refuse("this path has no label yet: n leaves the case as it is")
+        else:
+            self.go(left)
+        await self.arrive()
+
+    async def arrive(self) -> None:
+        """Do what is to be done on every path one comes to in the course of labelling."""
+
+    async def nothing_left(self) -> None:
+        """Do what is due when no case of the list waits any more."""
+
+    async def next_waiting(self) -> None:
+        """Open the next case of the list; at its end, one that was left out before."""
+        row = await self.attempt(lambda: self.cases.step(1))
+        if row is not None:
+            await self.open(row.case_id)
+            return
+        store, rater = self.session.store, self.session.rater.id
+        query = replace(self.cases.query, show="unlabelled", search="")
+        rest = CaseList(store, rater, query)
+        snapshot = await self.attempt(rest.read)
+        if snapshot is None:
+            return
+        if not snapshot.page.rows:
+            self.say("that was the last case: every case of this row is labelled. esc goes back")
+            await self.nothing_left()
+            return
+        self.cases.take(snapshot)
+        await self.open(snapshot.page.rows[0].case_id)
+        self.say(f"end of the list; {wording.count(snapshot.page.total, 'case')} left out before")

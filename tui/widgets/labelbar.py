@@ -1,0 +1,80 @@
+"""The line that asks: what is judged, the question, and a key for every category."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from textual.content import Content
+from textual.widget import Widget
+
+from store.records import Category, SchemaRecord
+from tui.text import cells, cut, safe
+
+CHOSEN = "✓"
+
+
+def keyed(schema: SchemaRecord) -> dict[str, Category]:
+    """Return a schema's categories by the digit that chooses them.
+
+    The schema's own keys where they are all digits, else their places from 1.
+    """
+    keys = [c.key for c in schema.categories]
+    own = len(set(keys)) == len(keys) and all(k in "0123456789" and len(k) == 1 for k in keys)
+    places = [str(i) for i in range(1, len(keys) + 1)]
+    return dict(zip(keys if own else places, schema.categories, strict=True))
+
+
+def choices(schema: SchemaRecord, chosen: Collection[str], gap: int) -> Content:
+    """Return every key with its category; chosen ones carry a mark in the blank between."""
+    parts = []
+    for key, category in keyed(schema).items():
+        taken = category.name in chosen
+        between = CHOSEN if taken else " "
+        name = safe(category.name, "bold reverse" if taken else "")
+        parts.append(Content.styled(key, "bold") + Content.styled(between, "bold") + name)
+    return Content(" " * gap).join(parts)
+
+
+def asked(
+    schema: SchemaRecord, head: str, chosen: Collection[str] = (), width: int = 80
+) -> Content:
+    """Return the line: whole where it fits, else without the question, else closer together.
+
+    Where that is not enough, only the last word of `head` stays.
+    """
+    lead = Content.styled(f" {head}: ", "bold")
+    short = Content.styled(f" {head.split()[-1]}: ", "bold")
+    question = safe(schema.question) + Content("   ")
+    forms = [
+        lead + question + choices(schema, chosen, 3),
+        lead + choices(schema, chosen, 3),
+        lead + choices(schema, chosen, 2),
+        short + choices(schema, chosen, 2),
+        short + choices(schema, chosen, 1),
+    ]
+    return cut(next((f for f in forms if cells(f) <= width), forms[-1]), width)
+
+
+class LabelBar(Widget):
+    """The last line above the keys."""
+
+    _schema: SchemaRecord | None = None
+    _head = ""
+    _chosen: tuple[str, ...] = ()
+    _said = Content("")
+
+    def ask(self, schema: SchemaRecord, head: str, chosen: Collection[str] = ()) -> None:
+        """Ask a schema's question about what `head` names."""
+        self._schema, self._head, self._chosen = schema, head, tuple(chosen)
+        self.refresh()
+
+    def show(self, said: Content) -> None:
+        """Say something in place of a question."""
+        self._schema, self._said = None, said
+        self.refresh()
+
+    def render(self) -> Content:
+        width = self.content_size.width
+        if self._schema is None:
+            return cut(self._said, width)
+        return asked(self._schema, self._head, self._chosen, width)
