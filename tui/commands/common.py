@@ -34,7 +34,7 @@ UnsealOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
 
-OK, PARTLY, UNUSABLE = 0, 1, 2
+OK, PARTLY, UNUSABLE, STOPPED = 0, 1, 2, 130
 
 
 def chosen_db(context: typer.Context, db: str | None) -> str:
@@ -106,6 +106,8 @@ def usage_errors() -> Iterator[None]:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
+    except KeyboardInterrupt:
+        fail("interrupted; what was saved is kept, the same command goes on from there", STOPPED)
 
 
 def progress_printer() -> Callable[[Progress], None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -15,12 +15,16 @@ from tui.commands.common import (
     SubDbOption,
     chosen_db,
     database,
+    fail,
     percent,
     print_json,
     progress_printer,
     say,
     usage_errors,
 )
+
+if TYPE_CHECKING:
+    from pipeline.importing import NothingUsableError
 
 
 def import_(
@@ -49,7 +53,7 @@ def import_(
 
     Exit code 0: every line used or known; 1: some rejected; 2: nothing usable.
     """
-    from pipeline.importing import import_files
+    from pipeline.importing import NothingUsableError, import_files
     from pipeline.version import TOOL_VERSION
     from store.columns import utc_now
 
@@ -58,14 +62,17 @@ def import_(
         with usage_errors(), path.open("rb"):
             pass
     with usage_errors(), database(chosen_db(context, db)) as store:
-        summary = import_files(
-            store,
-            files,
-            dataset=dataset,
-            pool=pool,
-            strict=strict,
-            on_progress=progress_printer(),
-        )
+        try:
+            summary = import_files(
+                store,
+                files,
+                dataset=dataset,
+                pool=pool,
+                strict=strict,
+                on_progress=progress_printer(),
+            )
+        except NothingUsableError as error:
+            _print_unusable(error, as_json)
         counts = {k: v for k, v in summary.as_json().items() if k != "rejected"}
         store.record_run(
             "import",
@@ -79,6 +86,16 @@ def import_(
     else:
         _print_import(summary, strict)
     raise typer.Exit(PARTLY if summary.rejected else OK)
+
+
+def _print_unusable(error: NothingUsableError, as_json: bool) -> NoReturn:
+    """List every rejected line of an import that kept nothing, and end with 2."""
+    if as_json:
+        rows = [{"file": r.file, "line": r.line, "message": r.message} for r in error.rejected]
+        print_json({"error": str(error), "rejected": rows})
+    for rejected in error.rejected:
+        say(f"  {rejected}", err=True)
+    fail(str(error))
 
 
 def _print_import(summary: Any, strict: bool) -> None:
