@@ -19,6 +19,9 @@ from store.records import DECIDED, Progress, SchemaRecord, SessionRecord, Sessio
 from store.repository.queue import decided_paths
 from store.repository.rows import is_decided, is_standing, need_schema, outdated_categories
 
+LOOK_BACK = 50
+"""How many rows `pace` reads for each item that it is asked for."""
+
 
 class Sessions(Base):
     """Sessions, pace and progress."""
@@ -93,16 +96,19 @@ class Sessions(Base):
         """Return the median active seconds of the items this rater decided last.
 
         An item's seconds are those of all labels this rater gave it; items whose time was not
-        measured are passed over. None when there is none.
+        measured are passed over. None when there is none among the rater's newest labels.
         """
         with self._read() as s:
             rows = s.exec(
-                select(t.Label)
-                .where(t.Label.rater_id == rater_id, t.Label.schema_name == schema)
-                .where(t.Label.act != "import")
+                select(t.Label.item_id, t.Label.state, t.Label.active_seconds)
+                .where(
+                    t.Label.rater_id == rater_id,
+                    t.Label.schema_name == schema,
+                    t.Label.act != "import",
+                )
                 .order_by(col(t.Label.id).desc())
-                .execution_options(yield_per=2 * last)
-            )
+                .limit(last * LOOK_BACK)
+            ).all()
             items = _last_decided(rows, last)
             mine = s.exec(
                 select(t.Label).where(
@@ -171,17 +177,15 @@ def _seconds_between(start: str, end: str) -> float:
     return max(passed.total_seconds(), 0.0)
 
 
-def _last_decided(rows: Iterable[t.Label], last: int) -> list[int]:
+def _last_decided(rows: Iterable[tuple[int, str, float | None]], last: int) -> list[int]:
     """Return the timed items decided last, from a rater's rows read from the newest back."""
     standing: dict[int, bool] = {}  # whether the newest row of an item decides it
     timed: list[int] = []
-    for row in rows:
-        decided = standing.setdefault(row.item_id, row.state in DECIDED)
-        if decided and row.active_seconds is not None and row.item_id not in timed:
-            timed.append(row.item_id)
-            if len(timed) == last:
-                break
-    return timed
+    for item, state, seconds in rows:
+        decided = standing.setdefault(item, state in DECIDED)
+        if decided and seconds is not None and item not in timed:
+            timed.append(item)
+    return timed[:last]
 
 
 def _case_sizes(kind: str) -> Any:

@@ -69,7 +69,22 @@ def text(word: str) -> NormalForm:
 
 
 def plant(db: Path = DB) -> Place:
-    """Make the project: two questions, ana sealed on both and half done, a judge and bob done."""
+    """Put the project here: two questions, ana sealed on both and half done, others done.
+
+    It is made once; every test gets a copy of the file.
+    """
+    if not _made:
+        place = _plant(db)
+        _made.append((db.read_bytes(), place))
+    content, place = _made[0]
+    db.write_bytes(content)
+    return replace(place, db=db)
+
+
+_made: list[tuple[bytes, Place]] = []
+
+
+def _plant(db: Path) -> Place:
     with open_store(db) as store:
         store.version_schema(SCHEMA)
         questions = [
