@@ -139,6 +139,8 @@ def parse(source: object, *, expression: bool = False) -> Parsed:
         raise Refused("not_text", f"a program is text, not {type(source).__name__}")
     if len(source) > MAX_SOURCE:
         raise Refused("too_long", f"{len(source)} characters, at most {MAX_SOURCE} are read")
+    if "\0" in source or any("\ud800" <= c <= "\udfff" for c in source):
+        raise Refused("character", "NUL and lone surrogates are no part of a program")
     clean, literals = _scan(source.replace("\r\n", "\n").replace("\r", "\n"))
     try:
         if expression:

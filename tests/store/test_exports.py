@@ -395,8 +395,10 @@ def test_the_line_of_a_bad_row_counts_the_lines_of_its_neighbours(
 
 @pytest.mark.parametrize("header", ["a,b,c", "rater,category", "ana,bob"])
 def test_another_csv_is_no_label_file(header: str, project: Store, tmp_path: Path) -> None:
-    with pytest.raises(NothingUsableError, match=r"labels \(item, rater, category\)"):
+    with pytest.raises(NothingUsableError, match="none of 1 lines") as refused:
         import_text(project, tmp_path, f"{header}\n1,2,3\n")
+    (rejected,) = refused.value.rejected
+    assert "labels (item, rater, category)" in rejected.message
 
 
 def test_extra_must_be_an_object(project: Store, tmp_path: Path) -> None:

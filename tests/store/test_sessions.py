@@ -135,6 +135,8 @@ def test_pace_is_the_median_over_the_last_decided_items(
     store.undo(ana)
     store.undo(ana)
     assert store.pace(ana, last=1) == 3.0
+    store.commit_label(ana, items[5], path, category="faithful", active_seconds=50.0)
+    store.undo(ana)
     part = store.step_items(items[0])[0].item_id
     store.commit_label(ana, part, store.schema("step"), category="valid", active_seconds=0.5)
     assert (store.pace(ana, last=1), store.pace(ana, schema="step")) == (3.0, 0.5)

@@ -7,7 +7,7 @@ import math
 import warnings
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scoring.deduction import evaluate, format_number, run_program
@@ -114,6 +114,8 @@ dense = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
 @given(st.one_of(st.text(max_size=200), soup, dense))
+@example("#\0")
+@example("#\ud800")
 @settings(max_examples=400, deadline=None)
 def test_no_text_raises_or_warns(source: str) -> None:
     with warnings.catch_warnings():
