@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,12 +148,19 @@ def _load(folder: Path, expected: str) -> Any:
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 
-EMBEDDERS: dict[str, tuple[str, Callable[[], Embedder]]] = {"minilm": (MiniLM.revision, MiniLM)}
-"""Name → (revision, how to open it). The revision is known without loading anything."""
+class EmbedderInfo(NamedTuple):
+    """What is known of an embedder without loading it, and how to open it."""
+
+    revision: str
+    dimension: int
+    open: Callable[[], Embedder]
 
 
-def embedder_revision(name: str) -> str:
-    """Return the revision of an embedder without loading it.
+EMBEDDERS = {"minilm": EmbedderInfo(MiniLM.revision, MiniLM.dimension, MiniLM)}
+
+
+def embedder_info(name: str) -> EmbedderInfo:
+    """Return what is known of an embedder without loading it.
 
     Raises
     ------
@@ -162,7 +169,7 @@ def embedder_revision(name: str) -> str:
     """
     if name not in EMBEDDERS:
         raise EmbedderError(f"no embedder {name!r}: choose one of {', '.join(EMBEDDERS)}")
-    return EMBEDDERS[name][0]
+    return EMBEDDERS[name]
 
 
 def open_embedder(name: str) -> Embedder:
@@ -173,5 +180,4 @@ def open_embedder(name: str) -> Embedder:
     EmbedderError
         For an unknown name, a missing extra, or weights that fail their check.
     """
-    embedder_revision(name)
-    return EMBEDDERS[name][1]()
+    return embedder_info(name).open()

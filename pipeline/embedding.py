@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from judges.embedders import Embedder, embedder_revision, open_embedder
+from judges.embedders import Embedder, embedder_info, open_embedder
 from pipeline.facts import undecomposed
 from pipeline.progress import OnProgress, Progress, silent
 from store import Store
@@ -65,7 +65,7 @@ def embed(
     judges.embedders.EmbedderError
         When the embedder cannot be opened.
     """
-    revision = embedder_revision(name)
+    revision = embedder_info(name).revision
     texts, n_facts = distinct_fact_texts(store)
     embedder_id = next((i for i, n, r, _ in store.embedders() if (n, r) == (name, revision)), None)
     known = set() if embedder_id is None else store.known_embeddings(embedder_id, texts)

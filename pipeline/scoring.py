@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.embedders import embedder_revision
+from judges.embedders import embedder_info
 from pipeline.embedding import EmbedSummary, embed
 from pipeline.facts import undecomposed
 from pipeline.progress import OnProgress, Progress, silent
@@ -22,6 +22,7 @@ from scoring.graphs import (
     coherence,
     graph_self_consistency,
     pairwise_distances,
+    pool_geometry,
     self_consistency,
 )
 from scoring.types import NormalForm
@@ -111,7 +112,8 @@ def score(
     start = time.perf_counter()
     embedder_id = embedding.embedder_id
     if embedder_id is None:
-        embedder_id = store.embedder(embedder, embedder_revision(embedder), 384)
+        known_as = embedder_info(embedder)
+        embedder_id = store.embedder(embedder, known_as.revision, known_as.dimension)
     scoring = store.scoring(embedder_id, asdict(parameters), TOOL_VERSION, primary=primary)
     known = store.score_hashes(scoring.id)
     fresh: list[PoolScore] = []
@@ -228,13 +230,14 @@ def _score_pool(
         )
         for r in used
     ]
+    geometry = pool_geometry(graphs)
     distances = pairwise_distances(
-        graphs, beta=p.beta, gamma=p.gamma, edge_embedding=p.edge_embedding
+        geometry, beta=p.beta, gamma=p.gamma, edge_embedding=p.edge_embedding
     )
     spread = coherence(distances, bins=p.bins)
     vote = self_consistency([g.answer for g in graphs])
     gsc = graph_self_consistency(
-        graphs, distances, alpha=p.alpha, tau=p.tau, terminal_weight=p.terminal_weight
+        geometry, distances, alpha=p.alpha, tau=p.tau, terminal_weight=p.terminal_weight
     )
     return PoolScore(
         **common,

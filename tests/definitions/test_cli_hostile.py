@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judges.embedders import embedder_revision
+from judges.embedders import embedder_info
 from pipeline.embedding import distinct_fact_texts
 from store import open_store
 from tests.definitions.running import Ran, label_row, medoid, trace_row, write
@@ -32,7 +32,7 @@ def embed_as_directions(db: str = "medoid.db") -> None:
     """Store a vector for every text, so that scoring needs no model."""
     with open_store(db) as store:
         texts, _ = distinct_fact_texts(store)
-        embedder = store.embedder("minilm", embedder_revision("minilm"), 4)
+        embedder = store.embedder("minilm", embedder_info("minilm").revision, 4)
         vectors = {
             h: np.array([1.0, i % 3, i % 5, -1.0], dtype=np.float32)
             for i, h in enumerate(sorted(texts))

@@ -45,7 +45,8 @@ class HashEmbedder:
 @pytest.fixture
 def hash_embedder(monkeypatch: pytest.MonkeyPatch) -> HashEmbedder:
     model = HashEmbedder()
-    monkeypatch.setitem(embedders.EMBEDDERS, "hash", (model.revision, lambda: model))
+    info = embedders.EmbedderInfo(model.revision, model.dimension, lambda: model)
+    monkeypatch.setitem(embedders.EMBEDDERS, "hash", info)
     return model
 
 

@@ -205,3 +205,13 @@ def test_an_unsampled_stratum_is_named(
     import_files(store, [write_lines(tmp_path / "t.jsonl", rows)])
     score(store, embedder="hash")
     assert make_items(store, Design(agreements=0.0)).strata_never_sampled == ("agreement",)
+
+
+def test_without_any_text_the_embedder_keeps_its_own_dimension(
+    store: Store, tmp_path: Path, hash_embedder: HashEmbedder
+) -> None:
+    import_files(store, [write_lines(tmp_path / "t.jsonl", [line("q1", 0, "yes")])])
+    assert score(store, embedder="hash").n_unusable == 1
+    assert [e[1:] for e in store.embedders()] == [("hash", "test:1", 64)]
+    import_files(store, [write_lines(tmp_path / "u.jsonl", [line("q1", 1, "yes", "A.")])])
+    assert score(store, embedder="hash").n_used == 1
