@@ -9,12 +9,21 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    text,
+)
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 from sqlmodel import Session
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest schema revision this version knows."""
 
 BUSY_TIMEOUT_MS = 15_000
@@ -249,17 +258,47 @@ def known_revisions() -> tuple[str, ...]:
 
 
 def upgrade(engine: Engine, revision: str) -> None:
-    """Run the migrations up to a revision."""
+    """Run the migrations up to a revision, in one transaction: all of it happens or nothing."""
     from alembic import command
 
     config = alembic_config()
-    with engine.execution_options(medoid_write=True).begin() as connection:
+    with (
+        engine.execution_options(medoid_write=True).connect() as connection,
+        _keys_checked_at_the_end(connection),
+        connection.begin(),
+    ):
         # Another process may have migrated while this one waited for the lock.
         migrated = inspect(connection).has_table("alembic_version")
         if revision == "head" and migrated and _stored_revision(connection) == HEAD:
             return
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
+        if connection.dialect.name == "sqlite":
+            broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+            if broken:
+                raise StoreError(
+                    f"{place_of(engine)} could not be brought to schema {revision}: "
+                    f"{len(broken)} rows of {broken[0][0]} would refer to nothing; "
+                    "it was left as it was"
+                )
+
+
+@contextmanager
+def _keys_checked_at_the_end(connection: Connection) -> Iterator[None]:
+    """Let a migration rebuild a table that others refer to.
+
+    SQLite takes this switch only outside a transaction; `upgrade` checks every reference before
+    it commits.
+    """
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    raw: Any = connection.connection.dbapi_connection
+    raw.execute("PRAGMA foreign_keys=OFF")
+    try:
+        yield
+    finally:
+        raw.execute("PRAGMA foreign_keys=ON")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sqlite3
 import subprocess
@@ -17,7 +18,15 @@ from sqlalchemy import text
 from sqlmodel import SQLModel
 
 from store import open_store
-from store.engine import HEAD, alembic_config, current_revision, make_engine, migrate, upgrade
+from store.engine import (
+    HEAD,
+    StoreError,
+    alembic_config,
+    current_revision,
+    make_engine,
+    migrate,
+    upgrade,
+)
 from store.schemas import SHIPPED
 
 SCRIPTS = ScriptDirectory.from_config(alembic_config())
@@ -121,3 +130,118 @@ def test_processes_that_open_a_blank_database_at_once_all_succeed(tmp_path: Path
         assert connection.execute("SELECT name FROM rater ORDER BY 1").fetchall() == [
             (n,) for n in names
         ]
+
+
+FROZEN = {
+    "0001": "b996ff4a6a370c7ef282f219a07996c444f03ec61811f638948d9d7195b1599d",
+    "0002": "7e768e9c8def297afc72e33827b3f34aafbf1fa3aa0c51eb5634da45f332e8af",
+}
+"""sha256 of the schema each revision makes. A revision that has landed is never edited: databases
+are out there that say they have it."""
+
+
+@pytest.mark.parametrize("revision", sorted(FROZEN))
+def test_a_landed_revision_is_never_edited(revision: str, tmp_path: Path) -> None:
+    db = tmp_path / "at.db"
+    engine = make_engine(db)
+    upgrade(engine, revision)
+    engine.dispose()
+    lines = "\n".join(" ".join(row) for row in sorted(schema_of(db)))
+    assert hashlib.sha256(lines.encode()).hexdigest() == FROZEN[revision]
+
+
+FIRST_ROWS = """
+INSERT INTO label_schema (id, name, version, item_kind, categories, seal, question, guideline)
+VALUES (1, 'path', 1, 'path', '[{"key":"1","name":"faithful","state":"labelled",
+  "takes_first_wrong_step":false},{"key":"2","name":"spurious","state":"labelled",
+  "takes_first_wrong_step":true}]', 'full', 'Sound?', 'Look.');
+INSERT INTO rater (id, name, kind, created_at) VALUES (1, 'ana', 'human', 't0');
+INSERT INTO question (id, dataset, external_id, text, answer_kind, percent)
+VALUES (1, 'd', 'q1', '"Is Ice Cold?"', 'auto', 'keep');
+INSERT INTO pool (id, question_id, name) VALUES (1, 1, 'm');
+INSERT INTO trace (id, pool_id, sample, form, source, source_hash, steps, issues, n_steps,
+  n_unannotated, parsed, strict, parser)
+VALUES (1, 1, '0', 'text', '"x"', 'h', '[]', '[]', 0, 0, 1, 1, 'p');
+INSERT INTO item (id, key, kind, question_id, trace_id) VALUES (1, 'path:d/q1/m/0', 'path', 1, 1);
+INSERT INTO label (id, item_id, schema_id, rater_id, act, state, category, first_wrong_step,
+  flagged, note, active_seconds, seal, before_reveal, supersedes, created_at)
+VALUES (3, 1, 1, 1, 'label', 'labelled', 'faithful', NULL, 0, '"a\\u0000b"', 2.5, 'full', 1, NULL,
+  't1'),
+  (7, 1, 1, 1, 'label', 'labelled', 'spurious', 2, 1, NULL, 4.5, 'full', 0, 3, 't2');
+INSERT INTO verdict_detail (label_id, rationale, flags) VALUES (7, '"why"', '[]');
+INSERT INTO reveal (id, rater_id, question_id, created_at) VALUES (1, 1, 1, 't3');
+"""
+
+
+def database_of_the_first_revision(path: Path) -> None:
+    engine = make_engine(path)
+    upgrade(engine, "0001")
+    engine.dispose()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(FIRST_ROWS)
+        connection.commit()
+
+
+def check_that_nothing_was_lost(path: Path) -> None:
+    with open_store(path) as store:
+        ana = store.rater("ana")
+        assert [r.n_labelled for r in store.raters() if r.name == "ana"] == [1]
+        rows = list(store.export_labels(history=True))
+        assert store.schema("path").multi is False
+        assert ana.id == 1
+    assert [
+        (r.label.category, r.label.first_wrong_step, r.label.note, r.label.before_reveal)
+        for r in rows
+    ] == [
+        ("faithful", None, "a\x00b", True),
+        ("spurious", 2, None, False),
+    ]
+    with closing(sqlite3.connect(path)) as connection:
+        labels = connection.execute(
+            "SELECT id, schema_name, schema_version, supersedes, active_seconds, created_at "
+            "FROM label ORDER BY id"
+        ).fetchall()
+        search = connection.execute("SELECT * FROM question_search").fetchall()
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            connection.execute("UPDATE label SET note = NULL")
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            connection.execute("DELETE FROM label_schema")
+    assert labels == [(3, "path", 1, None, 2.5, "t1"), (7, "path", 1, 3, 4.5, "t2")]
+    assert search == [(1, "d\x1fq1\x1fis ice cold?")]
+
+
+def test_labels_of_the_first_revision_are_kept(tmp_path: Path) -> None:
+    database_of_the_first_revision(tmp_path / "old.db")
+    check_that_nothing_was_lost(tmp_path / "old.db")
+
+
+def test_what_a_development_version_added_by_itself_is_no_hindrance(tmp_path: Path) -> None:
+    db = tmp_path / "half.db"
+    database_of_the_first_revision(db)
+    with closing(sqlite3.connect(db)) as connection:
+        connection.executescript(
+            "ALTER TABLE label_schema ADD COLUMN multi BOOLEAN NOT NULL DEFAULT 0;"
+            "ALTER TABLE item ADD COLUMN step INTEGER;"
+            "CREATE TABLE question_search (question_id INTEGER PRIMARY KEY, folded TEXT NOT NULL);"
+            "DROP INDEX ix_case_item_item_id;"
+        )
+    check_that_nothing_was_lost(db)
+
+
+def test_an_upgrade_that_would_lose_a_reference_changes_nothing(tmp_path: Path) -> None:
+    db = tmp_path / "broken.db"
+    database_of_the_first_revision(db)
+    with closing(sqlite3.connect(db)) as connection:
+        connection.execute("PRAGMA foreign_keys=OFF")
+        connection.execute(
+            "INSERT INTO label (id, item_id, schema_id, rater_id, act, state, category, flagged, "
+            "seal, created_at) VALUES (9, 77, 1, 1, 'label', 'labelled', 'x', 0, 'full', 't')"
+        )
+        connection.commit()
+    before = schema_of(db)
+    with pytest.raises(StoreError, match="1 rows of label would refer to nothing"):
+        open_store(db)
+    assert schema_of(db) == before
+    with closing(sqlite3.connect(db)) as connection:
+        assert connection.execute("SELECT count(*) FROM label").fetchone() == (3,)

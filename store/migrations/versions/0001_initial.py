@@ -6,36 +6,25 @@ from alembic import op
 revision = "0001"
 down_revision = None
 
-SAME_ROW = {
-    "label": "id = NEW.id",
-    "verdict_detail": "label_id = NEW.label_id",
-    "reveal": "id = NEW.id OR (rater_id = NEW.rater_id AND question_id = NEW.question_id)",
-    "unseal": "id = NEW.id",
-    "label_schema": "id = NEW.id OR (name = NEW.name AND version = NEW.version)",
-}
-"""Append-only tables, with what tells an insert that would replace a row (INSERT OR REPLACE)."""
+APPEND_ONLY = ("label", "verdict_detail", "reveal")
 
 
 def _forbid_changes() -> None:
-    """Labels, what they mean, and looks behind the seal are never updated or deleted."""
+    """Labels, verdicts and reveals are never updated or deleted, whoever asks."""
     dialect = op.get_bind().dialect.name
     if dialect == "sqlite":
-        for table, same in SAME_ROW.items():
-            refuse = f"BEGIN SELECT RAISE(ABORT, '{table} rows are append-only'); END"
+        for table in APPEND_ONLY:
             for verb in ("update", "delete"):
                 op.execute(
-                    f"CREATE TRIGGER {table}_no_{verb} BEFORE {verb.upper()} ON {table} {refuse}"
+                    f"CREATE TRIGGER {table}_no_{verb} BEFORE {verb.upper()} ON {table} "
+                    f"BEGIN SELECT RAISE(ABORT, '{table} rows are append-only'); END"
                 )
-            op.execute(
-                f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} "
-                f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {same}) {refuse}"
-            )
     elif dialect == "postgresql":
         op.execute(
             "CREATE FUNCTION medoid_append_only() RETURNS trigger LANGUAGE plpgsql AS "
             "$$ BEGIN RAISE EXCEPTION '% rows are append-only', TG_TABLE_NAME; END $$"
         )
-        for table in SAME_ROW:
+        for table in APPEND_ONLY:
             op.execute(
                 f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE ON {table} "
                 "FOR EACH ROW EXECUTE FUNCTION medoid_append_only()"
@@ -60,7 +49,6 @@ def upgrade() -> None:
         sa.Column("item_kind", sa.String(), nullable=False),
         sa.Column("categories", sa.Text(), nullable=False),
         sa.Column("seal", sa.String(), nullable=False),
-        sa.Column("multi", sa.Boolean(), nullable=False),
         sa.Column("question", sa.String(), nullable=False),
         sa.Column("guideline", sa.String(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
@@ -103,28 +91,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_table(
-        "unseal",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("what", sa.String(), nullable=False),
-        sa.Column("rater", sa.String(), nullable=True),
-        sa.Column("who", sa.String(), nullable=False),
-        sa.Column("created_at", sa.String(), nullable=False),
-        sa.PrimaryKeyConstraint("id"),
-    )
-    op.create_table(
-        "session",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("rater_id", sa.Integer(), nullable=False),
-        sa.Column("size", sa.Integer(), nullable=True),
-        sa.Column("started_at", sa.String(), nullable=False),
-        sa.Column("ended_at", sa.String(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["rater_id"],
-            ["rater.id"],
-        ),
-        sa.PrimaryKeyConstraint("id"),
-    )
-    op.create_table(
         "embedding",
         sa.Column("embedder_id", sa.Integer(), nullable=False),
         sa.Column("text_hash", sa.String(), nullable=False),
@@ -152,16 +118,6 @@ def upgrade() -> None:
     with op.batch_alter_table("pool", schema=None) as batch_op:
         batch_op.create_index("ix_pool_name", ["name"], unique=False)
 
-    op.create_table(
-        "question_search",
-        sa.Column("question_id", sa.Integer(), nullable=False),
-        sa.Column("folded", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["question_id"],
-            ["question.id"],
-        ),
-        sa.PrimaryKeyConstraint("question_id"),
-    )
     op.create_table(
         "reveal",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -235,13 +191,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("pool_id", "sample"),
     )
-    with op.batch_alter_table("trace", schema=None) as batch_op:
-        batch_op.create_index(
-            "ix_trace_counts",
-            ["pool_id", "n_steps", "parsed", "strict", "n_unannotated"],
-            unique=False,
-        )
-
     op.create_table(
         "audit_case",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -271,7 +220,6 @@ def upgrade() -> None:
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("question_id", sa.Integer(), nullable=False),
         sa.Column("trace_id", sa.Integer(), nullable=True),
-        sa.Column("step", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(
             ["question_id"],
             ["question.id"],
@@ -344,19 +292,17 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("case_id", "item_id"),
     )
     with op.batch_alter_table("case_item", schema=None) as batch_op:
-        batch_op.create_index("ix_case_item_item", ["item_id", "case_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_case_item_item_id"), ["item_id"], unique=False)
 
     op.create_table(
         "label",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("item_id", sa.Integer(), nullable=False),
-        sa.Column("schema_name", sa.String(), nullable=False),
-        sa.Column("schema_version", sa.Integer(), nullable=False),
+        sa.Column("schema_id", sa.Integer(), nullable=False),
         sa.Column("rater_id", sa.Integer(), nullable=False),
         sa.Column("act", sa.String(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("category", sa.String(), nullable=True),
-        sa.Column("categories", sa.Text(), nullable=True),
         sa.Column("first_wrong_step", sa.Integer(), nullable=True),
         sa.Column("flagged", sa.Boolean(), nullable=False),
         sa.Column("note", sa.Text(), nullable=True),
@@ -366,7 +312,6 @@ def upgrade() -> None:
         sa.Column("supersedes", sa.Integer(), nullable=True),
         sa.Column("reverses", sa.Integer(), nullable=True),
         sa.Column("content_hash", sa.String(), nullable=True),
-        sa.Column("session_id", sa.Integer(), nullable=True),
         sa.Column("created_at", sa.String(), nullable=False),
         sa.CheckConstraint("(state = 'labelled') = (category is not null)", name="label_category"),
         sa.CheckConstraint("act in ('label','undo','redo','import')", name="label_act"),
@@ -387,12 +332,8 @@ def upgrade() -> None:
             ["label.id"],
         ),
         sa.ForeignKeyConstraint(
-            ["schema_name", "schema_version"],
-            ["label_schema.name", "label_schema.version"],
-        ),
-        sa.ForeignKeyConstraint(
-            ["session_id"],
-            ["session.id"],
+            ["schema_id"],
+            ["label_schema.id"],
         ),
         sa.ForeignKeyConstraint(
             ["supersedes"],
@@ -403,13 +344,9 @@ def upgrade() -> None:
     with op.batch_alter_table("label", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_label_content_hash"), ["content_hash"], unique=False)
         batch_op.create_index("ix_label_item", ["item_id"], unique=False)
-        batch_op.create_index("ix_label_acts", ["rater_id", "id", "act"], unique=False)
         batch_op.create_index(
-            "ix_label_latest",
-            ["rater_id", "item_id", "schema_name", "id", "state", "flagged"],
-            unique=False,
+            "ix_label_latest", ["rater_id", "schema_id", "item_id", "id"], unique=False
         )
-        batch_op.create_index(batch_op.f("ix_label_session_id"), ["session_id"], unique=False)
 
     op.create_table(
         "trace_score",
@@ -452,15 +389,13 @@ def downgrade() -> None:
     op.drop_table("verdict_detail")
     op.drop_table("trace_score")
     with op.batch_alter_table("label", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_label_session_id"))
         batch_op.drop_index("ix_label_latest")
-        batch_op.drop_index("ix_label_acts")
         batch_op.drop_index("ix_label_item")
         batch_op.drop_index(batch_op.f("ix_label_content_hash"))
 
     op.drop_table("label")
     with op.batch_alter_table("case_item", schema=None) as batch_op:
-        batch_op.drop_index("ix_case_item_item")
+        batch_op.drop_index(batch_op.f("ix_case_item_item_id"))
 
     op.drop_table("case_item")
     with op.batch_alter_table("question_score", schema=None) as batch_op:
@@ -476,21 +411,15 @@ def downgrade() -> None:
         batch_op.drop_index("ix_audit_case_order")
 
     op.drop_table("audit_case")
-    with op.batch_alter_table("trace", schema=None) as batch_op:
-        batch_op.drop_index("ix_trace_counts")
-
     op.drop_table("trace")
     op.drop_table("design")
     op.drop_table("scoring")
     op.drop_table("reveal")
-    op.drop_table("question_search")
     with op.batch_alter_table("pool", schema=None) as batch_op:
         batch_op.drop_index("ix_pool_name")
 
     op.drop_table("pool")
     op.drop_table("embedding")
-    op.drop_table("session")
-    op.drop_table("unseal")
     op.drop_table("run")
     op.drop_table("rater")
     op.drop_table("question")
