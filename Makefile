@@ -37,7 +37,7 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) torch -e '.[embed,dev]'
+	$(PIP) torch -e '.[embed,live,dev]'
 	touch $@
 
 clean:
