@@ -11,6 +11,7 @@ import numpy as np
 
 from scoring.agreement._coding import (
     Category,
+    IntArray,
     rectangular,
     resolve_categories,
     unit_counts,
@@ -106,6 +107,93 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha([a, b]).value, 3)
     0.692
     """
+    return alpha_data(ratings, level, categories).alpha()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlphaData:
+    """Counts per comparable item, the level they are read at, and what was left out.
+
+    Attributes
+    ----------
+    counts
+        Items x categories: how many raters chose it, items with at least two labels only.
+    kept
+        Which of the items given those are.
+    names
+        The categories, in order.
+    level
+        Level of measurement.
+    dropped
+        Items with fewer than two labels.
+    """
+
+    counts: FloatArray
+    kept: IntArray
+    names: tuple[Category, ...]
+    level: Level
+    dropped: int
+
+    def contributions(self) -> FloatArray:
+        """Coincidences (k² columns) and totals (k columns) of each item.
+
+        The diagonal is not that of the coincidence matrix: no distance is read there.
+        """
+        k = len(self.names)
+        scaled = self.counts / (self.counts.sum(axis=1) - 1)[:, None]
+        pairs = scaled[:, :, None] * self.counts[:, None, :]
+        return np.concatenate([pairs.reshape(len(pairs), k * k), self.counts], axis=1)
+
+    def disagreement(self, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Observed and expected disagreement of summed contributions, one row each."""
+        k = len(self.names)
+        coincidence, totals = sums[:, : k * k].reshape(-1, k, k), sums[:, k * k :]
+        n = totals.sum(axis=1)
+        squared = _squared_difference(totals, self.names, self.level)
+        seen = (coincidence * squared).sum(axis=(1, 2)) / n
+        pairs = totals[:, :, None] * totals[:, None, :]
+        return seen, (pairs * squared).sum(axis=(1, 2)) / (n * (n - 1))
+
+    def alpha(self) -> KrippendorffAlpha:
+        """Alpha of all items."""
+        level, n_items = self.level, len(self.counts)
+        if n_items == 0:
+            why = "no item has labels from two raters"
+            return KrippendorffAlpha(None, None, None, level, 0, 0, self.dropped, self.names, why)
+        totals = self.counts.sum(axis=0)
+        scaled = self.counts / (self.counts.sum(axis=1) - 1)[:, None]
+        coincidence = scaled.T @ self.counts
+        seen, by_chance = self.disagreement(np.concatenate([coincidence.ravel(), totals])[None])
+        value, why_undefined = None, None
+        if int((totals > 0).sum()) == 1:
+            why_undefined = "all comparable labels name one category only"
+        else:
+            value = 1 - float(seen[0]) / float(by_chance[0])
+        return KrippendorffAlpha(
+            value=value,
+            observed_disagreement=float(seen[0]),
+            expected_disagreement=float(by_chance[0]),
+            level=level,
+            n=n_items,
+            n_values=int(totals.sum()),
+            dropped=self.dropped,
+            categories=self.names,
+            why_undefined=why_undefined,
+        )
+
+
+def alpha_data(
+    ratings: Iterable[Iterable[Category | None]],
+    level: Level,
+    categories: Iterable[Category] | None,
+) -> AlphaData:
+    """Check ratings (raters x items) for a level of measurement and count them.
+
+    Raises
+    ------
+    ValueError
+        As `krippendorff_alpha`.
+    """
     if level not in get_args(Level):
         raise ValueError(f"level {level!r} is not known: use one of {', '.join(get_args(Level))}")
     rows = rectangular(ratings)
@@ -113,27 +201,8 @@ def krippendorff_alpha(
     names = resolve_categories(rows, declared)
     _check_level(names, level, declared is not None)
     counts = unit_counts(rows, names).astype(np.float64)
-    per_item = counts.sum(axis=1)
-    kept = counts[per_item >= 2]
-    n_items, dropped = len(kept), len(counts) - len(kept)
-    if n_items == 0:
-        why = "no item has labels from two raters"
-        return KrippendorffAlpha(None, None, None, level, 0, 0, dropped, names, why)
-    scaled = kept / (kept.sum(axis=1) - 1)[:, None]
-    coincidence = scaled.T @ kept - np.diag(scaled.sum(axis=0))
-    totals = kept.sum(axis=0)
-    n = float(totals.sum())
-    squared = _squared_difference(totals, names, level)
-    seen = float((coincidence * squared).sum()) / n
-    by_chance = float(totals @ squared @ totals) / (n * (n - 1))
-    value, why_undefined = None, None
-    if int((totals > 0).sum()) == 1:
-        why_undefined = "all comparable labels name one category only"
-    else:
-        value = 1 - seen / by_chance
-    return KrippendorffAlpha(
-        value, seen, by_chance, level, n_items, int(n), dropped, names, why_undefined
-    )
+    kept = np.flatnonzero(counts.sum(axis=1) >= 2)
+    return AlphaData(counts[kept], kept, names, level, len(counts) - len(kept))
 
 
 def _numbers(names: Sequence[Any]) -> list[float] | None:
@@ -156,13 +225,13 @@ def _check_level(names: Sequence[Category], level: Level, declared: bool) -> Non
 
 
 def _squared_difference(totals: FloatArray, names: Sequence[Category], level: Level) -> FloatArray:
-    """δ² of every pair of categories, shape (k, k)."""
+    """δ² of every pair of categories, shape (k, k) or, where it depends on totals, (rows, k, k)."""
     k = len(names)
     if level == "nominal":
         return 1 - np.eye(k)
     if level == "ordinal":
-        middle = np.cumsum(totals) - totals / 2
-        return np.asarray((middle[:, None] - middle[None, :]) ** 2)
+        middle = np.cumsum(totals, axis=1) - totals / 2
+        return np.asarray((middle[:, :, None] - middle[:, None, :]) ** 2)
     values = np.array(_numbers(names), dtype=np.float64)
     apart = values[:, None] - values[None, :]
     if level == "ratio":

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scoring.agreement._coding import (
-    MISSING_CODE,
-    Category,
-    IntArray,
-    Interval,
-    plain_list,
+from scoring.agreement._clusters import (
+    Spread,
+    check_replicates,
+    cluster_list,
+    numbered,
+    resampled,
+    spread,
 )
-from scoring.agreement.kappa import Kappa, Weights, cohen_kappa, weight_matrix
+from scoring.agreement._coding import MISSING_CODE, Category, IntArray, Interval, plain_list
+from scoring.agreement.kappa import Weights, cohen_kappa, weight_matrix
 from scoring.agreement.table import paired_codes
 from scoring.types import FloatArray
-
-_CHUNK = 200
-"""Replicates drawn at a time, so that memory stays bounded with many clusters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +108,11 @@ def kappa_bootstrap(
     With G clusters holding an item both raters labelled, a replicate draws G clusters with
     replacement, adds their tables and takes kappa of the sum; the interval runs between the
     (1 - level)/2 and (1 + level)/2 quantiles of the replicates in which kappa is defined. With
-    one item a cluster this is the ordinary bootstrap. With few clusters (under about 30) it tends
-    to be too narrow.
+    one item a cluster this is the ordinary bootstrap. With few clusters it is too narrow: at
+    kappa .6 and five items a question the 95 % interval held the truth in 84 to 85 % of
+    simulations with 6 questions, 91 to 93 % with 20 and 93 to 94 % with 60; at prevalence .05 in
+    65, 83 and 93 %, where there was one. With single items it is about as good as the formula
+    (benchmarks/coverage.py).
 
     References
     ----------
@@ -122,95 +124,57 @@ def kappa_bootstrap(
     >>> round(r.value, 4), r.clusters, r.ci[0] <= r.value <= r.ci[1]
     (0.6667, 3, True)
     """
-    first, second, groups = plain_list(a), plain_list(b), plain_list(clusters)
+    first, second = plain_list(a), plain_list(b)
     declared = None if categories is None else tuple(categories)
     point = cohen_kappa(first, second, categories=declared, weights=weights, level=level)
-    if len(groups) != len(first):
-        raise ValueError(f"clusters has {len(groups)} entries for {len(first)} items: one per item")
-    if None in groups:
-        raise ValueError(f"item {groups.index(None)} has no cluster: name one for every item")
-    if replicates < 2:
-        raise ValueError(f"replicates is {replicates}: at least 2 are needed, 1000 are usual")
+    groups = cluster_list(clusters, len(first))
+    check_replicates(replicates)
     names, x, y = paired_codes(first, second, declared)
-    tables = _cluster_tables(x, y, groups, len(names))
-    if point.value is None:
-        return _without_interval(point, len(tables), point.why_undefined, level)
-    if len(tables) < 2:
+    both = np.flatnonzero((x != MISSING_CODE) & (y != MISSING_CODE))
+    codes = numbered(groups[i] for i in both)
+    tables = cluster_tables(x[both], y[both], codes, len(names))
+    why = point.why_undefined
+    if why is None and len(tables) < 2:
         why = "all items belong to one cluster: nothing to resample"
-        return _without_interval(point, len(tables), why, level)
-    rng = np.random.default_rng(seed)
-    draws = _replicate_kappas(tables, 1 - weight_matrix(weights, len(names)), replicates, rng)
-    defined = draws[np.isfinite(draws)]
-    undefined = replicates - len(defined)
-    if len(defined) < 2:
-        why = f"kappa is undefined in {undefined} of {replicates} replicates"
-        return _without_interval(point, len(tables), why, level, replicates, undefined)
-    if defined.min() == defined.max():
-        why = "every replicate gives the same kappa: no information on the error"
-        return _without_interval(point, len(tables), why, level, replicates, undefined)
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    drawn, found = 0, Spread(None, None, 0, why)
+    if why is None:
+        rng = np.random.default_rng(seed)
+        disagreement = 1 - weight_matrix(weights, len(names))
+        draws = [kappas(sums, disagreement) for sums in resampled(tables, replicates, rng)]
+        drawn, found = replicates, spread(np.concatenate(draws), level, "kappa")
     return KappaBootstrap(
         value=point.value,
-        se=float(defined.std(ddof=1)),
-        ci=(float(low), float(high)),
+        se=found.se,
+        ci=found.ci,
         n=point.n,
         dropped=point.dropped,
         clusters=len(tables),
-        replicates=replicates,
-        undefined=undefined,
-        why_undefined=None,
-        why_no_interval=None,
-        level=level,
-    )
-
-
-def _without_interval(
-    point: Kappa,
-    clusters: int,
-    why: str | None,
-    level: float,
-    replicates: int = 0,
-    undefined: int = 0,
-) -> KappaBootstrap:
-    return KappaBootstrap(
-        value=point.value,
-        se=None,
-        ci=None,
-        n=point.n,
-        dropped=point.dropped,
-        clusters=clusters,
-        replicates=replicates,
-        undefined=undefined,
+        replicates=drawn,
+        undefined=found.undefined,
         why_undefined=point.why_undefined,
-        why_no_interval=why,
+        why_no_interval=found.why_no_interval,
         level=level,
     )
 
 
-def _cluster_tables(x: IntArray, y: IntArray, groups: list[Hashable], k: int) -> IntArray:
-    """Cross-tabulate each cluster in order of first use: shape (clusters, k²)."""
-    both = np.flatnonzero((x != MISSING_CODE) & (y != MISSING_CODE))
-    index: dict[Hashable, int] = {}
-    rows = np.array([index.setdefault(groups[i], len(index)) for i in both], dtype=np.int64)
-    cells = rows * k * k + x[both] * k + y[both]
-    flat = np.bincount(cells, minlength=len(index) * k * k)
-    return flat.reshape(len(index), k * k).astype(np.int64)
+def kappas(tables: FloatArray, disagreement: FloatArray) -> FloatArray:
+    """Kappa of each flattened table of counts or weights, NaN where chance disagreement is 0."""
+    k = len(disagreement)
+    drawn = tables.reshape(-1, k, k)
+    seen = (drawn * disagreement).sum(axis=(1, 2))
+    rows, columns = drawn.sum(axis=2), drawn.sum(axis=1)
+    total = drawn.sum(axis=(1, 2))
+    chance = np.zeros(len(drawn))
+    np.divide(((rows @ disagreement) * columns).sum(axis=1), total, out=chance, where=total > 0)
+    ratio = np.full(len(drawn), np.nan)
+    np.divide(seen, chance, out=ratio, where=chance > 0)
+    return 1 - ratio
 
 
-def _replicate_kappas(
-    tables: IntArray, disagreement: FloatArray, replicates: int, rng: np.random.Generator
+def cluster_tables(
+    x: IntArray, y: IntArray, codes: IntArray, k: int, weights: FloatArray | None = None
 ) -> FloatArray:
-    """Kappa of each replicate, NaN where chance disagreement is 0."""
-    size, k = len(tables), len(disagreement)
-    out = []
-    for start in range(0, replicates, _CHUNK):
-        count = min(_CHUNK, replicates - start)
-        times = rng.multinomial(size, np.full(size, 1 / size), size=count)
-        drawn = (times @ tables).reshape(count, k, k).astype(np.float64)
-        seen = (drawn * disagreement).sum(axis=(1, 2))
-        rows, columns = drawn.sum(axis=2), drawn.sum(axis=1)
-        chance = ((rows @ disagreement) * columns).sum(axis=1) / drawn.sum(axis=(1, 2))
-        kappa = np.full(count, np.nan)
-        np.divide(seen, chance, out=kappa, where=chance > 0)
-        out.append(1 - kappa)
-    return np.concatenate(out)
+    """Cross-tabulate each cluster's labels (all present), weighted or not: clusters x k²."""
+    size = int(codes.max()) + 1 if len(codes) else 0
+    flat = np.bincount(codes * k * k + x * k + y, weights, minlength=size * k * k)
+    return flat.reshape(size, k * k).astype(np.float64)

@@ -62,6 +62,9 @@ class CorrectedRate:
         Why `ci` is None, else None.
     level
         Confidence level.
+    adjusted_ci
+        Lang and Reiczigel's interval at `level`, cut to 0..1, which holds its level with few
+        labels and at error rates of 0 too; None when refused or when it lies outside 0..1.
     """
 
     value: float | None
@@ -75,6 +78,7 @@ class CorrectedRate:
     why_undefined: str | None
     why_no_interval: str | None
     level: float
+    adjusted_ci: Interval | None = None
 
 
 def wilson(k: int, n: int, *, level: float = 0.95) -> Proportion:
@@ -173,12 +177,22 @@ def corrected_rate(
     + theta² TPR (1 - TPR)/n_positive]/D²
 
     theta in Var is the estimate cut to 0..1. A TPR or TNR of exactly 0 or 1 contributes no
-    error, so with few labelled items the interval is too narrow then.
+    error, so with few labelled items `ci` is too narrow then; with sensitivity .9, specificity .8
+    and 30 to 300 labels drawn at random it held the truth in 92 to 97 % of simulations, and
+    `adjusted_ci` in 94 to 98 % (benchmarks/coverage.py). `adjusted_ci` takes the same
+    formula at shares moved towards 1/2 (rate: z²/2 successes among z² more items; TPR and TNR: one
+    among two more), the centre moved by 2 z² [theta TPR (1 - TPR)/n_positive
+    - (1 - theta) TNR (1 - TNR)/n_negative], all at the moved shares and counts. Items are taken as
+    independent, and the labelled ones as a random sample of the human-positive and of the
+    human-negative items; for questions with several items, or a stratified sample, use
+    `corrected_rate_clustered`.
 
     References
     ----------
     Rogan and Gladen (1978), Estimating prevalence from the results of a screening test,
     Am. J. Epidemiol. 107.
+    Lang and Reiczigel (2014), Confidence limits for prevalence of disease adjusted for estimated
+    sensitivity and specificity, Prev. Vet. Med. 113.
 
     Examples
     --------
@@ -201,9 +215,14 @@ def corrected_rate(
         ci: Interval | None = None,
         no_interval: str | None = None,
     ) -> CorrectedRate:
-        value = None if uncut is None else min(max(uncut, 0.0), 1.0)
+        value, adjusted = None, None
+        if uncut is not None and sensitivity is not None and specificity is not None:
+            value = min(max(uncut, 0.0), 1.0)
+            shares = ((p, judged), (sensitivity, positives), (specificity, negatives))
+            adjusted = _adjusted_interval(*shares, quantile)
         counts = (judged, positives, negatives)
-        return CorrectedRate(value, uncut, se, ci, p, *counts, why, no_interval or why, level)
+        why_not = no_interval or why
+        return CorrectedRate(value, uncut, se, ci, p, *counts, why, why_not, level, adjusted)
 
     if sensitivity is None or positives == 0:
         return result("no human-positive item: the judge's sensitivity is not known")
@@ -230,3 +249,22 @@ def corrected_rate(
         why = f"the interval {low:.3f} to {high:.3f} lies outside 0..1: the error rates do not fit"
         return result(None, uncut, se, no_interval=why)
     return result(None, uncut, se, (max(low, 0.0), min(high, 1.0)))
+
+
+def _adjusted_interval(
+    rate: tuple[float, int], tpr: tuple[float, int], tnr: tuple[float, int], z: float
+) -> Interval | None:
+    """Lang and Reiczigel's interval from (share, count) of the rate, TPR and TNR."""
+    n, n1, n0 = rate[1] + z**2, tpr[1] + 2, tnr[1] + 2
+    p = (rate[0] * rate[1] + z**2 / 2) / n
+    sensitivity, specificity = (tpr[0] * tpr[1] + 1) / n1, (tnr[0] * tnr[1] + 1) / n0
+    gain = sensitivity + specificity - 1
+    if gain <= _ROUNDING:
+        return None
+    theta = (p + specificity - 1) / gain
+    error1 = sensitivity * (1 - sensitivity) / n1
+    error0 = specificity * (1 - specificity) / n0
+    centre = theta + 2 * z**2 * (theta * error1 - (1 - theta) * error0)
+    half = z * sqrt(p * (1 - p) / n + theta**2 * error1 + (1 - theta) ** 2 * error0) / gain
+    low, high = max(centre - half, 0.0), min(centre + half, 1.0)
+    return (low, high) if low <= high else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal
@@ -19,7 +19,7 @@ from scoring.agreement._coding import (
 from scoring.agreement.table import ConfusionTable, confusion_table, square_table
 from scoring.types import FloatArray
 
-Weights = Literal["linear", "quadratic"] | ArrayLike | None
+Weights = Literal["linear", "quadratic", "ordinal"] | ArrayLike | None
 
 NO_PAIR = "no item has a label from both raters"
 ONE_CATEGORY = "both raters used one category only, so chance alone gives full agreement"
@@ -80,8 +80,10 @@ def weight_matrix(weights: Weights, k: int) -> FloatArray:
 
     Parameters
     ----------
-    weights : None, "linear", "quadratic" or array_like of shape (k, k)
-        None = identity; linear 1 - |i - j|/(k - 1); quadratic 1 - (i - j)²/(k - 1)²; or your own.
+    weights : None, "linear", "quadratic", "ordinal" or array_like of shape (k, k)
+        None = identity; linear 1 - |i - j|/(k - 1); quadratic 1 - (i - j)²/(k - 1)²; ordinal (as
+        Gwet's) 1 - m(m + 1)/(k (k - 1)) with m = |i - j|, the share of category pairs that do not
+        lie within i..j; or your own.
     k : int
         Number of categories.
 
@@ -109,12 +111,16 @@ def weight_matrix(weights: Weights, k: int) -> FloatArray:
     if weights is None:
         return np.eye(k)
     if isinstance(weights, str):
-        if weights not in ("linear", "quadratic"):
+        if weights not in ("linear", "quadratic", "ordinal"):
             raise ValueError(
-                f"weights {weights!r} are not known: use None, 'linear', 'quadratic' or a matrix"
+                f"weights {weights!r} are not known: use None, 'linear', 'quadratic', 'ordinal' "
+                "or a matrix"
             )
         rank = np.arange(k, dtype=np.float64)
-        apart = np.abs(rank[:, None] - rank[None, :]) / max(k - 1, 1)
+        steps: FloatArray = np.abs(rank[:, None] - rank[None, :])
+        if weights == "ordinal":
+            return np.asarray(1 - steps * (steps + 1) / max(k * (k - 1), 1))
+        apart = steps / max(k - 1, 1)
         return 1 - (apart if weights == "linear" else apart**2)
     w = np.asarray(weights, dtype=np.float64)
     if w.shape != (k, k):
@@ -138,9 +144,8 @@ def kappa_from_table(
     Parameters
     ----------
     table : array_like of int, shape (k, k), or ConfusionTable
-        Row = first rater, column = second rater; the categories' order matters for "linear" and
-        "quadratic".
-    weights : None, "linear", "quadratic" or array_like of shape (k, k)
+        Row = first rater, column = second rater; the categories' order matters for named weights.
+    weights : None, "linear", "quadratic", "ordinal" or array_like of shape (k, k)
         See `weight_matrix`.
     level : float
         Confidence level of the interval.
@@ -168,6 +173,12 @@ def kappa_from_table(
 
     Each right side is a variance, of w_ij - (1 - kappa) u_ij over p_ij and of w_ij - u_ij over
     p_i· p_·j; computed as one it is never negative.
+
+    The 95 % interval of two raters with kappa .6 held the truth in 94 % of simulations at
+    prevalence .5 from n = 30 on; at prevalence .2 in 90 % (n = 30), 92 % (100) and 95 % (300); at
+    .05 in 88 % (100) and 93 % (300), and with n = 30 half the samples gave none. Where items come
+    five to a question and depend on each other it held in 72 to 80 % at any n: use
+    `kappa_bootstrap` there (benchmarks/coverage.py).
 
     References
     ----------
@@ -204,10 +215,10 @@ def cohen_kappa(
         The raters' labels, item by item. None or NaN = no label; such items are dropped pairwise
         and counted.
     categories : iterable of label, optional
-        All categories of the schema, in order. "linear" and "quadratic" need it, since the
-        distance of two categories counts those between them that nobody used. A matrix needs it
-        unless all labels are numbers: then it follows the numbers in use, ascending.
-    weights : None, "linear", "quadratic" or array_like of shape (k, k)
+        All categories of the schema, in order. Named weights need it, since the distance of two
+        categories counts those between them that nobody used. A matrix needs it unless all labels
+        are numbers: then it follows the numbers in use, ascending.
+    weights : None, "linear", "quadratic", "ordinal" or array_like of shape (k, k)
         See `weight_matrix`.
     level : float
         Confidence level of the interval.
@@ -233,18 +244,33 @@ def cohen_kappa(
     >>> k.value, k.n, k.dropped
     (0.5, 4, 1)
     """
-    if isinstance(weights, str) and categories is None:
+    declared = None if categories is None else tuple(categories)
+    needs_categories(weights, declared is not None)
+    table = confusion_table(a, b, declared)
+    needs_categories(weights, declared is not None, table.categories)
+    return kappa_from_table(table, weights, level=level)
+
+
+def needs_categories(weights: Weights, declared: bool, names: Sequence[Category] = ()) -> None:
+    """Refuse weights whose order of categories is not known.
+
+    Raises
+    ------
+    ValueError
+        For named weights without declared categories, and for a matrix without them unless all
+        labels are numbers.
+    """
+    if weights is None or declared:
+        return
+    if isinstance(weights, str):
         raise ValueError(
             f"{weights!r} weights need categories: the full list of categories, in order"
         )
-    table = confusion_table(a, b, categories)
-    numeric = all(isinstance(c, Real) for c in table.categories)
-    if weights is not None and categories is None and not numeric:
+    if not all(isinstance(c, Real) for c in names):
         raise ValueError(
             f"a weight matrix needs categories: the order of its rows is not known for labels "
-            f"{list(table.categories)!r}"
+            f"{list(names)!r}"
         )
-    return kappa_from_table(table, weights, level=level)
 
 
 def _kappa(t: IntArray, w: FloatArray, weights: Weights, dropped: int, level: float) -> Kappa:

@@ -1,4 +1,4 @@
-"""Agreement of two or more raters on nominal categories: Fleiss' kappa and Gwet's AC1."""
+"""Agreement of two or more raters: Fleiss' kappa, Gwet's AC1 and, for ordered categories, AC2."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from scoring.agreement._coding import (
     resolve_categories,
     unit_counts,
 )
+from scoring.agreement.kappa import NO_DISAGREEMENT, Weights, needs_categories, weight_matrix
 from scoring.types import FloatArray
 
 NO_PAIR = "no item has labels from two raters"
@@ -120,7 +121,7 @@ def fleiss_kappa(counts: ArrayLike, *, level: float = 0.95) -> MultiRater:
     (0.625, 4)
     """
     r = count_matrix(counts, "counts")
-    return _coefficient(r, "fleiss", level)
+    return _coefficient(r, "fleiss", np.eye(r.shape[1]), level)
 
 
 def gwet_ac1(
@@ -155,7 +156,9 @@ def gwet_ac1(
     -----
     Observed agreement as in `fleiss_kappa`; chance agreement pe = Σ p_j (1 - p_j)/(k - 1),
     AC1 = (pa - pe)/(1 - pe). The standard error is Gwet's linearised one for a large population
-    of items.
+    of items. With two raters and kappa .6 its 95 % interval held the truth in 93 to 95 % of
+    simulations at prevalence .5 and .2 from n = 30 on, and at .05 in 90 % (n = 100) and 94 %
+    (300) (benchmarks/coverage.py).
 
     References
     ----------
@@ -171,11 +174,69 @@ def gwet_ac1(
     """
     rows = rectangular(ratings)
     names = resolve_categories(rows, categories)
-    return _coefficient(unit_counts(rows, names), "ac1", level)
+    return _coefficient(unit_counts(rows, names), "gwet", np.eye(len(names)), level)
 
 
-def _coefficient(counts: IntArray, kind: str, level: float) -> MultiRater:
-    """Both coefficients: they differ only in chance agreement and its share per item."""
+def gwet_ac2(
+    ratings: Iterable[Iterable[Category | None]],
+    *,
+    weights: Weights = "quadratic",
+    categories: Iterable[Category] | None = None,
+    level: float = 0.95,
+) -> MultiRater:
+    """Gwet's AC2: AC1 with partial credit for near categories.
+
+    Parameters
+    ----------
+    ratings : iterable of iterable of label, shape (n_raters, n_items)
+        None or NaN = no label.
+    weights : "linear", "quadratic", "ordinal", array_like of shape (k, k) or None
+        Similarities, see `weight_matrix`; None gives AC1.
+    categories : iterable of label, optional
+        All categories of the schema, in order; needed as in `cohen_kappa`.
+    level : float
+        Confidence level of the interval.
+
+    Returns
+    -------
+    MultiRater
+        Undefined when no item has two labels, when there is one category only, or when chance
+        alone gives full agreement under the weights.
+
+    Raises
+    ------
+    ValueError
+        For weights without the categories they need, invalid weights, raters with different
+        numbers of items, or a label that is not a declared category.
+
+    Notes
+    -----
+    With r_ij labels of category j on item i, r_i in all and r*_ij = Σ_l w_jl r_il:
+    pa = mean_i Σ_j r_ij (r*_ij - 1)/(r_i (r_i - 1)) over items with r_i >= 2,
+    pe = (Σ w_jl)/(k (k - 1)) Σ_j p_j (1 - p_j), AC2 = (pa - pe)/(1 - pe), with the linearised
+    standard error and Student's t interval of irrCAC. Its figures agree where categories are
+    1..k; for other numbers irrCAC takes distances of the values, this one of the ranks.
+
+    References
+    ----------
+    Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapters 3 and 5.
+
+    Examples
+    --------
+    >>> a, b = [1, 2, 3, 3, 1, 2], [1, 3, 3, 3, 2, 2]
+    >>> round(gwet_ac2([a, b], categories=[1, 2, 3]).value, 3)
+    0.76
+    """
+    rows = rectangular(ratings)
+    declared = None if categories is None else tuple(categories)
+    needs_categories(weights, declared is not None)
+    names = resolve_categories(rows, declared)
+    needs_categories(weights, declared is not None, names)
+    return _coefficient(unit_counts(rows, names), "gwet", weight_matrix(weights, len(names)), level)
+
+
+def _coefficient(counts: IntArray, kind: str, w: FloatArray, level: float) -> MultiRater:
+    """All coefficients: they differ only in weights, chance agreement and its share per item."""
     normal_quantile(level)  # refuses an impossible level even when there is nothing to compute
     r = counts[counts.sum(axis=1) > 0].astype(np.float64)
     n, k, dropped = len(r), counts.shape[1], len(counts) - len(r)
@@ -197,7 +258,7 @@ def _coefficient(counts: IntArray, kind: str, level: float) -> MultiRater:
         return result(NO_PAIR)
     observed_by_item: FloatArray = np.zeros(n)
     np.divide(
-        (r * (r - 1)).sum(axis=1), per_item * (per_item - 1), out=observed_by_item, where=paired
+        (r * (r @ w - 1)).sum(axis=1), per_item * (per_item - 1), out=observed_by_item, where=paired
     )
     observed = float(observed_by_item.sum()) / m
     shares = r / per_item[:, None]
@@ -207,8 +268,10 @@ def _coefficient(counts: IntArray, kind: str, level: float) -> MultiRater:
     if kind == "fleiss":
         expected, chance_by_item = float((p**2).sum()), shares @ p
     else:
-        expected = float((p * (1 - p)).sum()) / (k - 1)
-        chance_by_item = (shares @ (1 - p)) / (k - 1)
+        scale = float(w.sum()) / (k * (k - 1))
+        expected, chance_by_item = scale * float((p * (1 - p)).sum()), scale * (shares @ (1 - p))
+    if expected >= 1 - _ROUNDING:
+        return result(NO_DISAGREEMENT, agreement=(observed, 1.0))
     value = (observed - expected) / (1 - expected)
     linear = (n / m) * np.where(paired, observed_by_item - expected, 0.0) / (1 - expected)
     linear -= 2 * (1 - value) * (chance_by_item - expected) / (1 - expected)

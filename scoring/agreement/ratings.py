@@ -72,7 +72,8 @@ class PairAgreement:
     raters
         Names of the first and the second rater.
     table
-        Their confusion table over all categories of the rating table.
+        Their confusion table: over the declared categories, else over those either of the two
+        used. A third rater's categories never enter.
     kappa, ac1, summary
         Cohen's kappa, Gwet's AC1 over the same items, and what explains the two.
     """
@@ -185,6 +186,14 @@ def pairwise_agreement(
     ValueError
         For weights without declared categories.
 
+    Notes
+    -----
+    The number of categories k enters AC1 and PABAK, though not kappa. It is that of the declared
+    categories; without a declaration, of those in use in the two columns compared (also on items
+    only one of them labelled). So a pair's figures do not depend on which other columns the table
+    has. Declare the categories when some may be unused: fewer categories mean more agreement by
+    chance, hence lower coefficients.
+
     Examples
     --------
     >>> t = rating_table(["a", "b"], [["y", "y"], ["n", "y"], ["n", "n"], ["y", "y"]])
@@ -198,7 +207,8 @@ def pairwise_agreement(
         )
     out = []
     for i, j in combinations(range(len(table.raters)), 2):
-        both = confusion_table(table.ratings[i], table.ratings[j], table.categories or None)
+        declared = table.categories if table.declared else None
+        both = confusion_table(table.ratings[i], table.ratings[j], declared)
         shared = [
             (x, y)
             for x, y in zip(table.ratings[i], table.ratings[j], strict=True)
@@ -211,7 +221,7 @@ def pairwise_agreement(
                 kappa=kappa_from_table(both, weights, level=level),
                 ac1=gwet_ac1(
                     ([x for x, _ in shared], [y for _, y in shared]),
-                    categories=table.categories or None,
+                    categories=both.categories or None,
                     level=level,
                 ),
                 summary=agreement_summary(both),

@@ -54,6 +54,19 @@ def test_replicates_do_not_depend_on_the_chunks_they_are_drawn_in() -> None:
     assert r.se == pytest.approx(defined.std(ddof=1), abs=1e-12)
 
 
+def test_many_single_items_are_drawn_by_kind() -> None:
+    """Beyond a thousand clusters equal ones share their draws: the same distribution."""
+    a, b = A * 30, B * 30
+    r = kappa_bootstrap(a, b, range(3000), replicates=4000, seed=7)
+    k = cohen_kappa(a, b)
+    assert (r.clusters, r.n, r.value) == (3000, 3000, k.value)
+    assert r.se == pytest.approx(k.se, rel=0.04)
+    assert r.ci == pytest.approx(k.ci, abs=0.002)
+    # questions are kinds too, here of the same label twice
+    twice = kappa_bootstrap(a + a, b + b, [*range(3000), *range(3000)], replicates=4000, seed=7)
+    assert twice.ci == pytest.approx(r.ci, abs=1e-12)
+
+
 def test_undefined_replicates_are_dropped_and_counted() -> None:
     a, b = ["y"] * 9 + ["n"], ["y"] * 8 + ["n", "n"]
     r = kappa_bootstrap(a, b, range(10), replicates=2000, seed=1)

@@ -81,6 +81,19 @@ def test_published_faithfulness_counts(table: list[list[int]], value: float) -> 
     assert kappa_from_table(table).value == pytest.approx(value, abs=5e-5)
 
 
+@pytest.mark.parametrize(
+    ("table", "value"),
+    [
+        # PandaLM's humans 1-2, 1-3 and 2-3 on 999 items: tie, first better, second better
+        ([[89, 0, 8], [16, 388, 23], [11, 29, 435]], 0.852),
+        ([[89, 2, 6], [15, 391, 21], [9, 18, 448]], 0.879),
+        ([[97, 13, 6], [10, 379, 28], [6, 19, 441]], 0.862),
+    ],
+)
+def test_pandalm_humans(table: list[list[int]], value: float) -> None:
+    assert kappa_from_table(table).value == pytest.approx(value, abs=5e-4)
+
+
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 @pytest.mark.parametrize("table", [SAS, DIAGNOSES, [[3, 1, 2], [0, 0, 4], [5, 0, 1]]])
 def test_equals_statsmodels(table: list[list[int]], weights: str | None) -> None:

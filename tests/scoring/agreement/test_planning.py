@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scoring.agreement import kappa_from_table, labels_needed
+from scoring.agreement import expected_half_width, kappa_from_table, labels_needed
 
 
 @pytest.mark.parametrize(("prevalence", "n"), [(0.5, 246), (0.3, 296), (0.1, 705)])
@@ -56,3 +56,21 @@ def test_level_and_small_plans() -> None:
 def test_refusals(kappa: float, half_width: float, prevalence: float, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         labels_needed(kappa, half_width, prevalence)
+
+
+@pytest.mark.parametrize("kappa", [-0.2, 0.0, 0.6, 0.9])
+@pytest.mark.parametrize("prevalence", [0.5, 0.2])
+def test_half_width_is_the_inverse(kappa: float, prevalence: float) -> None:
+    n = labels_needed(kappa, 0.07, prevalence)
+    assert expected_half_width(n, kappa, prevalence) <= 0.07
+    assert expected_half_width(n - 1, kappa, prevalence) > 0.07
+
+
+def test_half_width_by_hand() -> None:
+    # Q = 1 at kappa 0 and prevalence 1/2: z/sqrt(n)
+    assert expected_half_width(100, 0, 0.5) == pytest.approx(0.1959963984540054)
+    assert expected_half_width(100, 0, 0.5, level=0.99) == pytest.approx(0.2575829303548901)
+    with pytest.raises(ValueError, match="n is 1: an interval needs at least 2 items"):
+        expected_half_width(1, 0.6, 0.3)
+    with pytest.raises(ValueError, match="kappa is 1"):
+        expected_half_width(10, 1, 0.3)

@@ -102,6 +102,37 @@ def test_pairs_come_in_the_order_of_columns_with_their_own_n() -> None:
     assert [(p.kappa.n, p.kappa.dropped) for p in pairs] == [(4, 1), (3, 2), (4, 1)]
 
 
+THREE = [["y", "y", "maybe"], ["n", "y", "n"], ["n", "n", "maybe"], ["y", "y", "y"]]
+
+
+def test_a_third_rater_does_not_change_a_pair() -> None:
+    """The number of categories enters AC1 and PABAK: it is that of the pair."""
+    alone = pairwise_agreement(rating_table(["a", "b"], [r[:2] for r in THREE]))[0]
+    pair = pairwise_agreement(rating_table(["a", "b", "c"], THREE))[0]
+    assert pair.table.categories == ("n", "y")
+    assert pair.table.table.tolist() == alone.table.table.tolist()
+    assert (pair.kappa, pair.ac1, pair.summary) == (alone.kappa, alone.ac1, alone.summary)
+    # po = 3/4 over two categories
+    assert pair.summary.pabak == 0.5
+    assert pair.ac1.k == 2
+    assert pair.ac1.value == gwet_ac1([["y", "n", "n", "y"], ["y", "y", "n", "y"]]).value
+
+
+def test_declared_categories_count_for_every_pair() -> None:
+    table = rating_table(["a", "b", "c"], THREE, categories=["n", "maybe", "y"])
+    pair = pairwise_agreement(table)[0]
+    assert pair.table.categories == ("n", "maybe", "y")
+    # (3·3/4 - 1)/2
+    assert pair.summary.pabak == 0.625
+    assert pair.ac1.k == 3
+
+
+def test_a_category_on_an_item_only_one_labelled_counts() -> None:
+    pair = pairwise_agreement(rating_table(["a", "b"], [["x", "x"], ["y", "x"], ["z", ""]]))[0]
+    assert pair.table.categories == ("x", "y", "z")
+    assert (pair.ac1.k, pair.ac1.n, pair.kappa.dropped) == (3, 2, 1)
+
+
 def test_weights_need_declared_categories() -> None:
     rows = [["1", "2"], ["2", "2"], ["5", "2"], ["1", "1"]]
     with pytest.raises(ValueError, match=r"declare the full list .* in use \(1, 2, 5\)"):
