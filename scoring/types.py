@@ -7,13 +7,23 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 if TYPE_CHECKING:
     import networkx as nx
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.float64]
+    FloatArray = NDArray[np.float64]
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Make the array type on demand: whoever only reads traces need not wait for numpy."""
+        if name == "FloatArray":
+            import numpy as np
+            from numpy.typing import NDArray
+
+            return NDArray[np.float64]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 AnswerKind = Literal["auto", "number", "boolean", "choice", "date", "text"]
 """The kind a question's answer has; `auto` lets the normaliser find out."""
@@ -190,6 +200,8 @@ class ReasoningGraph:
 
 
 def _checked_embeddings(embeddings: ArrayLike) -> FloatArray:
+    import numpy as np
+
     vectors = np.array(embeddings, dtype=np.float64)
     if vectors.ndim != 2 or vectors.shape[0] == 0 or vectors.shape[1] == 0:
         raise ValueError(f"embeddings must have shape (n, d) with n, d >= 1, not {vectors.shape}")

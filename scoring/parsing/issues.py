@@ -20,6 +20,13 @@ ISSUE_CODES = MappingProxyType(
         "truncated": "the text stops in mid-sentence and no answer follows",
         "text_in_program": "lines before the program's first step, or comments in it, were left out",
         "issues_capped": "one code occurs too often; its further occurrences are only counted",
+        # a model's reply that must not be read, so that the trace has no answer (judges)
+        "reply_refused": "the model refused to reply; nothing was read",
+        "reply_empty": "the reply was blank",
+        "reply_truncated": "the reply was cut at the token limit; no answer was read from it",
+        "reply_invalid": "the reply was not the JSON that was asked for; nothing was read",
+        "reply_failed": "the server gave no reply",
+        "reply_unasked": "the model was not asked",
         # numbering
         "numbering_style": "steps are numbered, but not as '0. …'",
         "numbering_from_one": "steps are numbered from 1; all numbers were shifted by one",
