@@ -1,87 +1,35 @@
-"""SQL lives here: tables, migrations, and the repository. Callers see dataclasses."""
+"""SQL lives here: tables, migrations, and the repository. Callers see dataclasses.
+
+What needs SQLAlchemy is loaded when it is first asked for: the workbench shows its first screen
+before (see `first_look`), and records alone need none of it.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING
 
-from store.engine import SealedError, StoreError, explained, file_of, make_engine, migrate
-from store.repository.cases import Cases, RevealCheck
-from store.repository.designs import CasesMade, Designs, NewCase
-from store.repository.exports import Exports
-from store.repository.imports import ImportBatch, Imports
-from store.repository.items import ConflictError, Items
-from store.repository.labels import Labels
-from store.repository.queue import Queue
-from store.repository.reports import Reports
-from store.repository.revealed import Revealed
-from store.repository.schemas import Schemas
-from store.repository.scores import Scores
-from store.repository.sessions import Sessions
+from store.errors import SealedError, StoreError
 
+if TYPE_CHECKING:
+    from store.opening import (
+        CasesMade,
+        ConflictError,
+        ImportBatch,
+        NewCase,
+        RevealCheck,
+        Store,
+        check_database,
+        open_store,
+    )
+else:
 
-class Store(
-    Schemas,
-    Imports,
-    Exports,
-    Scores,
-    Designs,
-    Queue,
-    Cases,
-    Revealed,
-    Items,
-    Labels,
-    Sessions,
-    Reports,
-):
-    """An open database. A context manager; get one from `open_store`."""
+    def __getattr__(name: str) -> object:
+        """Load the store itself on first use."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from store import opening
 
-    @property
-    def url(self) -> str:
-        """The database URL without its password."""
-        return self._engine.url.render_as_string()
-
-    @property
-    def file(self) -> Path | None:
-        """The file of a SQLite database, None for any other."""
-        return file_of(self._engine.url)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Give back every connection."""
-        self._engine.dispose()
-
-
-def open_store(url: str | Path) -> Store:
-    """Open a database by path or SQLAlchemy URL, creating or migrating it where needed.
-
-    Raises
-    ------
-    StoreError
-        When there is no such folder, the file is no medoid database or read-only, or a newer
-        medoid wrote it.
-    """
-    engine = make_engine(url)
-    try:
-        with explained(engine):
-            migrate(engine)
-            store = Store(engine)
-            store.ensure_shipped_schemas()
-    except BaseException:
-        engine.dispose()
-        raise
-    return store
+        return getattr(opening, name)
 
 
 __all__ = [
@@ -93,5 +41,6 @@ __all__ = [
     "SealedError",
     "Store",
     "StoreError",
+    "check_database",
     "open_store",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -23,20 +24,12 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 from sqlmodel import Session
 
-HEAD = "0002"
-"""The newest schema revision this version knows."""
+from store.errors import StoreError
+from store.revision import HEAD
 
 BUSY_TIMEOUT_MS = 15_000
 POLL_SECONDS = 0.005
 SQLITE_HEADER = b"SQLite format 3\0"
-
-
-class StoreError(Exception):
-    """The database cannot be used; the message says why and what would help."""
-
-
-class SealedError(Exception):
-    """Something the seal hides was asked for before its time."""
 
 
 def file_of(url: URL) -> Path | None:
@@ -47,14 +40,14 @@ def file_of(url: URL) -> Path | None:
     return Path(name)
 
 
-def url_of(db: str | Path) -> URL:
+def url_of(db: str | Path, *, create: bool = True) -> URL:
     """Return a database URL for a path or URL.
 
     Raises
     ------
     StoreError
-        When it is a folder or another kind of file, its folder does not exist, or the URL cannot
-        be read.
+        When it is a folder or another kind of file, its folder does not exist, the URL cannot be
+        read, or, unless `create`, there is no such file.
     """
     text_ = str(db)
     if "://" not in text_:
@@ -67,30 +60,54 @@ def url_of(db: str | Path) -> URL:
             raise StoreError(f"{scheme}://… is no database URL: sqlite:///a.db is one") from None
     path = file_of(url)
     if path is not None:
-        _check_file(path)
+        try:
+            _check_file(path, create)
+        except OSError as error:  # of the file itself, or of a folder on the way to it
+            raise StoreError(f"{path} cannot be read: {error.strerror}") from error
     return url
 
 
-def _check_file(path: Path) -> None:
+def _check_file(path: Path, create: bool) -> None:
     """Refuse what is no database file; SQLite would take a short text file for an empty one."""
     if path.is_dir():
         raise StoreError(f"{path} is a directory: give a database file or a URL")
     if not path.parent.exists():
         raise StoreError(f"{path.parent} does not exist: make the folder, or give another path")
-    if not path.exists():
-        return
-    try:
+    if path.exists():
         with path.open("rb") as file:
             start = file.read(len(SQLITE_HEADER))
-    except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
-    if start not in (b"", SQLITE_HEADER):
-        raise StoreError(f"{path} is not a database: give a medoid database, or a new file")
+        if start not in (b"", SQLITE_HEADER):
+            raise StoreError(f"{path} is not a database: give a medoid database, or a new file")
+    elif not create:
+        raise StoreError(
+            f"{path} does not exist{_neighbours(path)}: name another with --db, or make it with "
+            "medoid import FILE…; medoid demo needs none"
+        )
 
 
-def make_engine(db: str | Path) -> Engine:
+def _neighbours(path: Path) -> str:
+    """Return the databases that stand where a missing one was looked for, for a mistyped name."""
+    try:
+        names = sorted(p.name for p in path.parent.glob("*.db"))
+    except OSError:
+        return ""
+    return f" (beside it: {', '.join(names[:3])})" if names else ""
+
+
+def check_database(db: str | Path) -> None:
+    """Refuse, without opening anything, what is no database, or a file that is not there.
+
+    Raises
+    ------
+    StoreError
+        As `url_of` does.
+    """
+    url_of(db, create=False)
+
+
+def make_engine(db: str | Path, *, create: bool = True) -> Engine:
     """Create an engine with foreign keys, a busy timeout and explicit transactions."""
-    url = url_of(db)
+    url = url_of(db, create=create)
     options: dict[str, Any] = {}
     if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
         options = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
@@ -203,9 +220,35 @@ def explained(engine: Engine) -> Iterator[None]:
         yield
     except (DBAPIError, sqlite3.Error) as error:
         cause = getattr(error, "orig", None) or error
-        if _code(cause) == sqlite3.SQLITE_READONLY:
-            raise StoreError(f"{place} is read-only: make it writable, or open a copy") from error
-        raise StoreError(f"{place} is not a database medoid can read: {cause}") from error
+        refused = _refused(engine, cause)
+        if refused is None:
+            refused = f"{place} is not a database medoid can read: {cause}"
+        raise StoreError(refused) from error
+
+
+def _refused(engine: Engine, cause: BaseException) -> str | None:
+    """Return what a file or folder that may not be written to is told by; None for other causes.
+
+    SQLite keeps files of its own beside a database that is open, so the folder must be writable,
+    too; of one that is not, it says only that it cannot open the file.
+    """
+    if _code(cause) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+        return None
+    place, file = place_of(engine), file_of(engine.url)
+    if file is not None and os.path.exists(file) and not os.access(file, os.W_OK):
+        return f"{place} is read-only: make it writable, or open a copy"
+    in_folder = getattr(cause, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DIRECTORY
+    if file is not None and (in_folder or not os.access(file.parent, os.W_OK | os.X_OK)):
+        return (
+            f"the folder of {place} is read-only, and a database that is open needs files beside "
+            "it: make the folder writable, or open a copy elsewhere"
+        )
+    if _code(cause) == sqlite3.SQLITE_READONLY:
+        return f"{place} is read-only: make it writable, or open a copy"
+    return (
+        f"{place} cannot be opened: file and folder must be there and writable, for a database that "
+        "is open needs files beside it"
+    )
 
 
 def _code(error: BaseException) -> int | None:
@@ -302,7 +345,7 @@ def _keys_checked_at_the_end(connection: Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _database_errors() -> Iterator[None]:
+def _database_errors(engine: Engine) -> Iterator[None]:
     """Say in one line what the disk or the database itself refused, a full disk for one.
 
     A constraint that a row breaks is a fault of ours and stays as it is.
@@ -310,9 +353,9 @@ def _database_errors() -> Iterator[None]:
     try:
         yield
     except OperationalError as error:
-        raise StoreError(
-            f"the database could not be used: {error.orig}; what was saved before is kept"
-        ) from error
+        cause = error.orig or error
+        refused = _refused(engine, cause) or f"the database could not be used: {cause}"
+        raise StoreError(f"{refused}; what was saved before is kept") from error
 
 
 class Base:
@@ -324,13 +367,13 @@ class Base:
 
     @contextmanager
     def _read(self) -> Iterator[Session]:
-        with _database_errors(), Session(self._engine) as session:
+        with _database_errors(self._engine), Session(self._engine) as session:
             yield session
 
     @contextmanager
     def _write(self) -> Iterator[Session]:
         """Open a session whose transaction takes the write lock at once and commits at the end."""
-        with _database_errors(), Session(self._writer) as session, session.begin():
+        with _database_errors(self._engine), Session(self._writer) as session, session.begin():
             yield session
 
     def _let_others_write(self) -> None:

@@ -66,7 +66,7 @@ CRITERIA = ("atomic", "nothing_invented", "dependencies_kept")
 FORMS = {
     "path": "path:DATASET/QUESTION/POOL/SAMPLE",
     "step": "step:DATASET/QUESTION/POOL/SAMPLE/STEP",
-    "criterion": "criterion:DATASET/QUESTION/POOL/SAMPLE/CRITERION",
+    "criterion": "criterion:DATASET/QUESTION/POOL/SAMPLE/DECOMPOSITION/CRITERION",
     "counterfactual": "counterfactual:DATASET/QUESTION/POOL/SAMPLE/STEP",
     "pair": "pair:SET/MODEL/A/B",
     "cycle": "cycle:SET/MODEL/AXIS/HASH",
@@ -79,15 +79,16 @@ _TRACE_KINDS = ("path", "step", "criterion")
 
 @dataclass(frozen=True, slots=True)
 class TraceItemKey:
-    """The parts of the key of a path, a step or a criterion of a trace."""
+    """The parts of the key of a path, a step, or a criterion of a trace's decomposition."""
 
     kind: str
     trace: tuple[str, str, str, str]
     step: int | None = None
+    decomposition: str | None = None
     criterion: str | None = None
 
     def __str__(self) -> str:
-        last = [p for p in (self.criterion, self.step) if p is not None]
+        last = [p for p in (self.decomposition, self.criterion, self.step) if p is not None]
         return f"{self.kind}:" + "/".join(encode_part(str(p)) for p in (*self.trace, *last))
 
     @classmethod
@@ -107,7 +108,7 @@ class TraceItemKey:
         if kind == "path":
             parts.append(last)
         wanted = f"item {key!r} is not {FORMS[kind]}"
-        if len(parts) != 4 or not all(parts):
+        if len(parts) != (5 if kind == "criterion" else 4) or not all(parts):
             raise ValueError(wanted)
         trace = (parts[0], parts[1], parts[2], parts[3])
         if kind == "path":
@@ -115,7 +116,7 @@ class TraceItemKey:
         if kind == "criterion":
             if last not in CRITERIA:
                 raise ValueError(f"{wanted}; a criterion is one of {', '.join(CRITERIA)}")
-            return cls(kind, trace, criterion=last)
+            return cls(kind, trace, decomposition=parts[4], criterion=last)
         if not re.fullmatch("0|[1-9][0-9]{0,8}", last):
             raise ValueError(f"{wanted}; a step is a number from 0")
         return cls(kind, trace, step=int(last))

@@ -75,6 +75,20 @@ class SchemaRecord:
         parts = category.split(JOINT) if self.multi else [category]
         return all(p in self.names for p in parts)
 
+    def at_odds(self, state: LabelState, category: str | None, step: int | None) -> bool:
+        """Return whether a first wrong step stands beside nothing that takes one.
+
+        Such a label can be imported, never made here. What this version does not have is not
+        judged.
+        """
+        parts = category.split(JOINT) if self.multi and category else [category]
+        chosen = [
+            c for c in self.categories if c.state == state and (not category or c.name in parts)
+        ]
+        return (
+            step is not None and bool(chosen) and not any(c.takes_first_wrong_step for c in chosen)
+        )
+
     def in_order(self, category: str) -> str:
         """Return a stored category with its parts in this version's order."""
         if not self.multi:
@@ -126,7 +140,8 @@ class LabelRecord:
     """A label as it stands for one rater and item: the newest row under any version of a schema.
 
     `categories` holds the categories of a label that may have several, in the schema's order;
-    `outdated` says that the newest version has no such category, so the item waits again.
+    `outdated` says that the newest version has no such category, so the item waits again;
+    `at_odds` that its first wrong step stands beside a category that takes none.
     """
 
     id: int
@@ -144,6 +159,7 @@ class LabelRecord:
     schema: str = "path"
     schema_version: int = 1
     outdated: bool = False
+    at_odds: bool = False
 
     @property
     def decided(self) -> bool:
@@ -183,6 +199,7 @@ class ExportedItem:
     pool: str
     sample: str
     step: int | None
+    decomposition: str | None
     criterion: str | None
     case: str | None
     stratum: str | None
@@ -198,6 +215,7 @@ class ItemRef:
     key: str
     step: int | None = None
     criterion: str | None = None
+    decomposition: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +223,8 @@ class UndoResult:
     """What an undo or redo did, so that the screen can go there.
 
     `item_id` is the item that was changed; `path_item_id` the path it belongs to: itself, or the
-    path whose step or criterion it is. `step` is the step of a step item.
+    path whose step or criterion it is. `step` is the step of a step item; `trace_id` the trace,
+    and `decomposition_id` for a criterion item the decomposition, that the item belongs to.
     """
 
     item_id: int
@@ -214,6 +233,24 @@ class UndoResult:
     schema: str = "path"
     step: int | None = None
     path_item_id: int | None = None
+    trace_id: int | None = None
+    decomposition_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LastAct:
+    """Where a rater did something last: on a path of a case, or on a step of that path.
+
+    `on_step` says that it was on a step, and `step` which; on a path, `step` is its first wrong
+    step, where the act set or took back one. `dataset` and `pool` are those of the case.
+    """
+
+    case_id: int
+    path_item_id: int
+    step: int | None
+    on_step: bool
+    dataset: str
+    pool: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +270,9 @@ class SessionSummary:
 
     `n_items` were touched, `n_decided` of them are labelled, unsure or skipped; `n_undone` undos
     were not redone. `active_seconds` is the work on all items, steps included; `median_seconds`
-    the median over the decided items of the schema, None when no time was measured;
-    `wall_seconds` runs to the end of the session, or to now. `others` counts the items decided
-    under other schemas.
+    the median over the decided items of the schema, a path together with its steps as far as they
+    were labelled in the session, None when no time was measured; `wall_seconds` runs to the end of
+    the session, or to now. `others` counts the items decided under other schemas.
     """
 
     n_decided: int

@@ -21,6 +21,7 @@ from store.label_records import (
     ItemRef,
     LabelRecord,
     LabelState,
+    LastAct,
     NewItem,
     NewLabel,
     Progress,
@@ -68,11 +69,30 @@ class NewQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionRecord:
+    """A stored question with its gold answer: for stages, never for a sealed screen.
+
+    `extra` holds what its file said besides, solutions and facts too: it is never asked.
+    """
+
+    id: int
+    dataset: str
+    external_id: str
+    text: str
+    gold: NormalForm | None
+    gold_text: str | None
+    answer_kind: AnswerKind
+    options: Any
+    percent: str
+    extra: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class NewTrace:
     """A sampled trace as an import file states it, already parsed.
 
     `source` is what the file held (text, or steps and answer) and decides whether two traces of
-    one key are the same.
+    one key are the same. `parameters` is how the pool was sampled, where this is known.
     """
 
     question: NewQuestion
@@ -86,6 +106,7 @@ class NewTrace:
     strict: bool
     parser: str
     extra: Mapping[str, Any] | None = None
+    parameters: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +119,15 @@ class TraceRecord:
     form: str
     source: Any
     trace: Trace
+    source_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolRecord:
-    """A pool of one question, without its traces."""
+    """A pool of one question, without its traces.
+
+    `parameters` is how it was sampled, None for a pool that came from a file.
+    """
 
     id: int
     dataset: str
@@ -110,6 +135,9 @@ class PoolRecord:
     question: str
     pool: str
     gold: NormalForm | None
+    model: str | None = None
+    variant: str | None = None
+    parameters: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +355,10 @@ class LabelPair:
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """How a judge's verdicts look by themselves, before any comparison."""
+    """How a judge's verdicts look by themselves, before any comparison.
+
+    `tied` items are unsure because no category had most of the judge's votes.
+    """
 
     rater: str
     n: int
@@ -335,6 +366,21 @@ class JudgeSummary:
     self_contradictions: Mapping[str, int]
     step_out_of_range: int
     unparsed: int
+    tied: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AfterUnseal:
+    """How many of a rater's labels were made after somebody first looked behind the seal.
+
+    `n` of `n_labels`: their standing labels with a category, made here and not after a reveal;
+    what was imported has no moment that this database can vouch for. `first` is the first look by
+    anybody (see `Store.unseals`): whom it told something is not known.
+    """
+
+    n: int
+    n_labels: int
+    first: UnsealRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,6 +414,7 @@ __all__ = [
     "DECIDED",
     "ITEM_KINDS",
     "SEALS",
+    "AfterUnseal",
     "CaseFilter",
     "CaseRow",
     "CaseView",
@@ -381,6 +428,7 @@ __all__ = [
     "LabelPair",
     "LabelRecord",
     "LabelState",
+    "LastAct",
     "NewItem",
     "NewLabel",
     "NewQuestion",
@@ -391,6 +439,7 @@ __all__ = [
     "PoolRecord",
     "PoolScore",
     "Progress",
+    "QuestionRecord",
     "RankedTrace",
     "RaterKind",
     "RaterRecord",

@@ -15,6 +15,18 @@ from sqlalchemy import (
 from sqlmodel import Field, SQLModel
 
 from store.columns import JsonText, ModelText, utc_now
+from store.model_tables import (
+    DecomposedTrace,
+    Decomposition,
+    DecompositionSample,
+    EarlyAnswer,
+    EarlyRun,
+    JudgeVote,
+    ModelReply,
+    ModelRequest,
+    Run,
+    ServerFinding,
+)
 
 
 class Question(SQLModel, table=True):
@@ -48,6 +60,7 @@ class Pool(SQLModel, table=True):
     name: str
     model: str | None = None
     variant: str | None = None
+    parameters: Any = Field(default=None, sa_column=Column(JsonText))
 
 
 class Trace(SQLModel, table=True):
@@ -173,6 +186,7 @@ class Item(SQLModel, table=True):
     question_id: int = Field(foreign_key="question.id", index=True)
     trace_id: int | None = Field(default=None, foreign_key="trace.id", index=True)
     step: int | None = None
+    decomposition_id: int | None = Field(default=None, foreign_key="decomposition.id")
 
 
 class Design(SQLModel, table=True):
@@ -286,12 +300,35 @@ class Unseal(SQLModel, table=True):
     created_at: str = Field(default_factory=utc_now)
 
 
-class Run(SQLModel, table=True):
-    __tablename__: ClassVar[Any] = "run"
-    id: int | None = Field(default=None, primary_key=True)
-    stage: str
-    parameters: Any = Field(sa_column=Column(JsonText, nullable=False))
-    tool_version: str
-    started_at: str
-    finished_at: str | None = None
-    summary: Any = Field(default=None, sa_column=Column(JsonText))
+__all__ = [
+    "AuditCase",
+    "CaseItem",
+    "DecomposedTrace",
+    "Decomposition",
+    "DecompositionSample",
+    "Design",
+    "EarlyAnswer",
+    "EarlyRun",
+    "Embedder",
+    "Embedding",
+    "Item",
+    "JudgeVote",
+    "Label",
+    "LabelSchema",
+    "LabelSession",
+    "ModelReply",
+    "ModelRequest",
+    "Pool",
+    "Question",
+    "QuestionScore",
+    "QuestionSearch",
+    "Rater",
+    "Reveal",
+    "Run",
+    "Scoring",
+    "ServerFinding",
+    "Trace",
+    "TraceScore",
+    "Unseal",
+    "VerdictDetail",
+]

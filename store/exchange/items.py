@@ -8,7 +8,17 @@ from typing import Any
 from store.exchange.lines import LineError, maybe_name, need_name, shown
 from store.records import ExportedItem, NewItem
 
-ITEM_FIELDS = ("item", "kind", "dataset", "question_id", "pool", "sample", "step", "criterion")
+ITEM_FIELDS = (
+    "item",
+    "kind",
+    "dataset",
+    "question_id",
+    "pool",
+    "sample",
+    "step",
+    "decomposition",
+    "criterion",
+)
 DESIGN_FIELDS = ("case", "stratum", "case_inclusion_probability", "inclusion_probability")
 
 

@@ -13,6 +13,7 @@ from scoring.parsing import (
     parse_trace,
     trace_from_steps,
 )
+from scoring.parsing.choices import lettered
 from scoring.types import AnswerKind, ParseIssue, Trace
 from store.exchange.lines import (
     LineError,
@@ -133,7 +134,7 @@ def native_trace(row: dict[str, Any], stem: str) -> RawTrace:
         if not isinstance(row["steps"], list):
             raise LineError(f"steps is {shown(row['steps'])}; a list of objects is right")
         source = {"steps": row["steps"], "answer": scalar_text(row.get("answer"), "answer")}
-    question, stated = _question(row, need_name(row, "dataset"), need_name(row, "question_id"))
+    question, stated = question_of(row, need_name(row, "dataset"), need_name(row, "question_id"))
     extra = {k: v for k, v in row.items() if k not in _NATIVE_FIELDS}
     if form == "text" and "answer" in row:
         extra["answer"] = row["answer"]
@@ -156,7 +157,7 @@ def faithful_cot(row: dict[str, Any], dataset: str, pool: str) -> Iterator[RawTr
     A chain is an object with `config` (the sample), `answer` and `text`, or a bare text, whose
     sample is its place and whose answer stands in the text.
     """
-    question, stated = _question(row, dataset, need_name(row, "id"))
+    question, stated = question_of(row, dataset, need_name(row, "id"))
     if not isinstance(row["cots"], list):
         raise LineError(f"cots is {shown(row['cots'])}; a list of chains is right")
     for place, chain in enumerate(row["cots"]):
@@ -182,11 +183,25 @@ def _chain(chain: Any, place: int, question: NewQuestion, stated: bool, pool: st
     )
 
 
-def _question(row: dict[str, Any], dataset: str, external_id: str) -> tuple[NewQuestion, bool]:
+def question_of(
+    row: dict[str, Any], dataset: str, external_id: str, extra: Mapping[str, Any] | None = None
+) -> tuple[NewQuestion, bool]:
+    """Read the question that a line states, and whether it states the answer's kind.
+
+    Raises
+    ------
+    LineError
+        Naming the field, what was found, and what would be right; never the gold answer.
+    """
     gold_text = scalar_text(row.get("gold"), "gold")
     options = row.get("options")
     if not _valid_options(options):
         raise LineError(f"options is {shown(options)}; a list of texts or letter → text is right")
+    if options is not None:
+        try:
+            lettered(options)
+        except ValueError as error:
+            raise LineError(str(error)) from error
     percent = row.get("percent", "keep")
     if percent not in ("keep", "ratio"):
         raise LineError(f"percent is {shown(percent)}; keep or ratio is right")
@@ -198,7 +213,7 @@ def _question(row: dict[str, Any], dataset: str, external_id: str) -> tuple[NewQ
     if gold_text is not None:
         gold = normalize_answer(gold_text, kind, options=options, percent=percent)
         if gold is None:
-            raise LineError(f"gold is {shown(gold_text)}, which is no {kind} answer")
+            raise LineError(f"gold, a text of {len(gold_text)} characters, is no {kind} answer")
     question = NewQuestion(
         dataset,
         external_id,
@@ -208,6 +223,7 @@ def _question(row: dict[str, Any], dataset: str, external_id: str) -> tuple[NewQ
         kind,
         options,
         percent,
+        extra,
     )
     return question, stated is not None
 

@@ -11,7 +11,8 @@ from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.codec import answer_key, decode_answer, decode_trace
-from store.engine import Base, SealedError
+from store.engine import Base
+from store.errors import SealedError
 from store.keys import path_key
 from store.records import CaseView, PathView, SchemaRecord
 from store.repository.rows import label_record, need_schema
@@ -92,11 +93,11 @@ def read_case(s: Session, case_id: int, rater_id: int, schema: SchemaRecord) -> 
         .where(t.CaseItem.case_id == case_id)
     ).all()
     items = [i.id or 0 for i, _ in rows]
-    labels = _labels_of(s, rater_id, schema.name, items)
+    labels = labels_of(s, rater_id, schema.name, items)
     newest = need_schema(s, schema.name)
     views = [_path_view(item, trace, labels.get(item.id or 0), newest) for item, trace in rows]
     revealed = is_revealed(s, rater_id, question.id or 0)
-    sealed = _labels_of(s, rater_id, schema.name, items, before_reveal=True)
+    sealed = labels_of(s, rater_id, schema.name, items, before_reveal=True)
     return CaseView(
         case_id=case_id,
         dataset=question.dataset,
@@ -152,7 +153,7 @@ def _path_view(
     )
 
 
-def _labels_of(
+def labels_of(
     s: Session, rater_id: int, schema: str, item_ids: list[int], *, before_reveal: bool = False
 ) -> dict[int, t.Label]:
     """Return the newest row of each item; of those not made after a reveal where that is asked."""
@@ -193,7 +194,7 @@ def _reveal_check(s: Session, case_id: int, rater_id: int, schema: SchemaRecord)
         .join(t.Item, col(t.Item.id) == col(t.CaseItem.item_id))
         .where(t.Item.question_id == question_id)
     ).all()
-    labels = _labels_of(s, rater_id, schema.name, [item for _, item in rows])
+    labels = labels_of(s, rater_id, schema.name, [item for _, item in rows])
     newest = need_schema(s, schema.name)
     left = [case for case, item in rows if _is_left(labels.get(item), newest)]
     here = sum(case == case_id for case in left)

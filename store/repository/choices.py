@@ -78,13 +78,21 @@ def in_order(schema: SchemaRecord, categories: Sequence[str | None]) -> list[str
 def _check(
     schema: SchemaRecord, state: LabelState, names: Sequence[str | None], step: int | None
 ) -> None:
+    """Refuse what the schema does not have, and a first wrong step beside nothing that takes one.
+
+    Where several categories hold, one that takes a first wrong step is enough: the step is the
+    first at which the path goes wrong in any of the ways that have a place in it.
+    """
+    chosen = []
     for wanted in names:
         for choice in schema.categories:
             name = choice.name if choice.state == "labelled" else None
             if choice.state == state and name == wanted:
-                if step is not None and not choice.takes_first_wrong_step:
-                    raise ValueError(f"{choice.name} cannot have a first wrong step ({step})")
+                chosen.append(choice)
                 break
         else:
             known = ", ".join(c.name for c in schema.categories)
             raise ValueError(f"{wanted or state!r} is not in schema {schema.name}: {known}")
+    if step is not None and not any(c.takes_first_wrong_step for c in chosen):
+        said = " and ".join(c.name for c in chosen)
+        raise ValueError(f"{said} cannot have a first wrong step ({step})")

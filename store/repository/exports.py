@@ -13,7 +13,7 @@ from store.engine import Base
 from store.keys import TraceItemKey, encode_part
 from store.records import ExportedItem, ExportedLabel, NewLabel
 from store.repository.cases import case_query
-from store.repository.rows import need_schema
+from store.repository.rows import is_sampled, need_schema
 
 PAGE = 500
 
@@ -137,13 +137,14 @@ def _labels(s: Session, ids: Sequence[int]) -> Iterator[ExportedLabel]:
 
 def _items(s: Session, keys: Sequence[str]) -> Iterator[ExportedItem]:
     rows = s.exec(
-        select(t.Item, t.CaseItem, t.AuditCase)
+        select(t.Item, t.CaseItem, t.AuditCase, t.DecompositionSample)
         .join(t.CaseItem, col(t.CaseItem.item_id) == col(t.Item.id), isouter=True)
         .join(t.AuditCase, col(t.AuditCase.id) == col(t.CaseItem.case_id), isouter=True)
+        .join(t.DecompositionSample, is_sampled(), isouter=True)
         .where(col(t.Item.key).in_(keys), col(t.Item.trace_id).is_not(None))
         .order_by(col(t.Item.key))
     ).all()
-    for item, place, case in rows:
+    for item, place, case, sampled in rows:
         parts = TraceItemKey.parse(item.key)
         yield ExportedItem(
             item=item.key,
@@ -153,9 +154,12 @@ def _items(s: Session, keys: Sequence[str]) -> Iterator[ExportedItem]:
             pool=parts.trace[2],
             sample=parts.trace[3],
             step=parts.step,
+            decomposition=parts.decomposition,
             criterion=parts.criterion,
             case="/".join(map(encode_part, parts.trace[:3])) if case else None,
             stratum=case.stratum if case else None,
             case_inclusion_probability=case.inclusion_probability if case else None,
-            inclusion_probability=place.inclusion_probability if place else None,
+            inclusion_probability=(place or sampled).inclusion_probability
+            if place or sampled
+            else None,
         )

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
-from sqlmodel import Session, select
+from sqlmodel import Session, col, select
 
-from scoring.parsing import normalize_answer
+from scoring.types import NormalForm
 from store import tables as t
 from store.codec import encode_answer, encode_issues, encode_steps
-from store.columns import content_hash, folded
+from store.columns import canonical, content_hash, folded
 from store.engine import Base
 from store.keys import is_name, path_key
 from store.records import NewQuestion, NewTrace
 from store.repository.items import ConflictError
 from store.repository.label_imports import LabelBatch, Outcome, row_id
 
+QuestionOutcome = Literal["added", "known", "completed"]
+"""What became of a question by itself; ``completed``: a known one was given what it lacked."""
+
+LOOK_UP = 500
+"""Keys to a query."""
+
 
 @dataclass
 class _PoolState:
     id: int
     samples: dict[str, str]
+    parameters: Any = None
 
 
 class ImportBatch(LabelBatch):
@@ -36,16 +43,13 @@ class ImportBatch(LabelBatch):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._questions: dict[tuple[str, str], t.Question] = {}
+        self._unknown: set[tuple[str, str]] = set()
         self._pools: dict[tuple[int, str], _PoolState] = {}
 
     def add_trace(self, new: NewTrace) -> Outcome:
         """Store a trace with its question and pool."""
         parts = (new.question.dataset, new.question.external_id, new.pool, new.sample)
-        for part in parts:
-            if not is_name(part):
-                raise ConflictError(
-                    f"{part!r} in a key: a name without control characters is right"
-                )
+        _check_names(*parts)
         digest = content_hash(new.source)
         known = self._sample_hash(new)
         if known not in (None, digest):
@@ -79,6 +83,46 @@ class ImportBatch(LabelBatch):
         pool.samples[new.sample] = digest
         return "added"
 
+    def look_up(self, questions: Iterable[NewQuestion]) -> None:
+        """Find out in few queries which of many questions are known."""
+        by_dataset: dict[str, set[str]] = {}
+        for q in questions:
+            if is_name(q.dataset) and is_name(q.external_id):
+                by_dataset.setdefault(q.dataset, set()).add(q.external_id)
+        for dataset, wanted in by_dataset.items():
+            ids = sorted(wanted)
+            for start in range(0, len(ids), LOOK_UP):
+                part = ids[start : start + LOOK_UP]
+                rows = self._s.exec(
+                    select(t.Question).where(
+                        t.Question.dataset == dataset, col(t.Question.external_id).in_(part)
+                    )
+                ).all()
+                self._questions.update({(dataset, r.external_id): r for r in rows})
+            self._unknown.update((dataset, i) for i in ids if (dataset, i) not in self._questions)
+
+    def add_question(self, new: NewQuestion, *, kind_stated: bool = True) -> QuestionOutcome:
+        """Store a question by itself.
+
+        A known one must say the same: wording, options, percent rule, answer kind (unless that was
+        only guessed), gold, and the further fields both have. It is given the gold and the fields
+        that it lacks, nothing else. No message tells a gold answer.
+        """
+        _check_names(new.dataset, new.external_id)
+        row = self._known_question(new)
+        if row is None:
+            self._new_question(new)
+            return "added"
+        gold = _agreed_gold(row, new, kind_stated)
+        lacking = _lacking_fields(row, new)
+        gains_gold = gold is not None and row.gold_text is None
+        if gains_gold:
+            row.gold_text, row.gold = new.gold_text, encode_answer(gold)
+        if lacking:
+            row.extra = {**(row.extra or {}), **lacking}
+        self._s.add(row)
+        return "completed" if gains_gold or lacking else "known"
+
     def _sample_hash(self, new: NewTrace) -> str | None:
         """Return the hash of what is stored under a trace's key, None when nothing is."""
         question = self._known_question(new.question)
@@ -107,6 +151,8 @@ class ImportBatch(LabelBatch):
         kind: Any = row.answer_kind
         gold = new.gold
         if new.gold_text is not None:
+            from scoring.parsing import normalize_answer
+
             gold = normalize_answer(
                 new.gold_text,
                 kind,
@@ -120,7 +166,7 @@ class ImportBatch(LabelBatch):
     def _known_question(self, new: NewQuestion) -> t.Question | None:
         key = (new.dataset, new.external_id)
         row = self._questions.get(key)
-        if row is None:
+        if row is None and key not in self._unknown:
             row = self._s.exec(
                 select(t.Question).where(
                     t.Question.dataset == new.dataset, t.Question.external_id == new.external_id
@@ -133,52 +179,129 @@ class ImportBatch(LabelBatch):
     def _question(self, new: NewQuestion) -> t.Question:
         row = self._known_question(new)
         if row is None:
-            row = t.Question(
-                dataset=new.dataset,
-                external_id=new.external_id,
-                text=new.text,
-                gold_text=new.gold_text,
-                gold=encode_answer(new.gold),
-                answer_kind=new.answer_kind,
-                options=new.options,
-                percent=new.percent,
-                extra=dict(new.extra) if new.extra else None,
-            )
+            return self._new_question(new)
+        _same_question(row, new)
+        if row.gold_text is None and new.gold_text is not None:
+            row.gold_text, row.gold = new.gold_text, encode_answer(new.gold)
             self._s.add(row)
-            self._s.flush()
-            text = folded(new.dataset, new.external_id, new.text)
-            self._s.add(t.QuestionSearch(question_id=row_id(row), folded=text))
-        else:
-            _same_question(row, new)
-            if row.gold_text is None and new.gold_text is not None:
-                row.gold_text, row.gold = new.gold_text, encode_answer(new.gold)
-                self._s.add(row)
+        return row
+
+    def _new_question(self, new: NewQuestion) -> t.Question:
+        row = t.Question(
+            dataset=new.dataset,
+            external_id=new.external_id,
+            text=new.text,
+            gold_text=new.gold_text,
+            gold=encode_answer(new.gold),
+            answer_kind=new.answer_kind,
+            options=new.options,
+            percent=new.percent,
+            extra=dict(new.extra) if new.extra else None,
+        )
+        self._s.add(row)
+        self._s.flush()
+        text = folded(new.dataset, new.external_id, new.text)
+        self._s.add(t.QuestionSearch(question_id=row_id(row), folded=text))
         self._questions[new.dataset, new.external_id] = row
         return row
 
     def _known_pool(self, question_id: int, name: str) -> _PoolState | None:
         state = self._pools.get((question_id, name))
         if state is None:
-            pool_id = self._s.exec(
-                select(t.Pool.id).where(t.Pool.question_id == question_id, t.Pool.name == name)
+            pool = self._s.exec(
+                select(t.Pool.id, t.Pool.parameters).where(
+                    t.Pool.question_id == question_id, t.Pool.name == name
+                )
             ).one_or_none()
-            if pool_id is None:
+            if pool is None:
                 return None
+            pool_id, parameters = pool
             samples = self._s.exec(
                 select(t.Trace.sample, t.Trace.source_hash).where(t.Trace.pool_id == pool_id)
             ).all()
-            state = self._pools[question_id, name] = _PoolState(pool_id, dict(samples))
+            state = _PoolState(pool_id or 0, dict(samples), parameters)
+            self._pools[question_id, name] = state
         return state
 
     def _pool(self, question: t.Question, new: NewTrace) -> _PoolState:
         key = (row_id(question), new.pool)
         state = self._known_pool(*key)
         if state is None:
-            row = t.Pool(question_id=key[0], name=new.pool, model=new.model, variant=new.variant)
+            row = t.Pool(
+                question_id=key[0],
+                name=new.pool,
+                model=new.model,
+                variant=new.variant,
+                parameters=dict(new.parameters) if new.parameters else None,
+            )
             self._s.add(row)
             self._s.flush()
-            state = self._pools[key] = _PoolState(row_id(row), {})
+            state = self._pools[key] = _PoolState(row_id(row), {}, row.parameters)
+        elif new.parameters and canonical(state.parameters) != canonical(dict(new.parameters)):
+            raise ConflictError(
+                f"pool {new.pool} of {new.question.dataset}/{new.question.external_id} was sampled "
+                "otherwise, or came from a file: give this one another variant"
+            )
         return state
+
+
+def _check_names(*parts: str) -> None:
+    for part in parts:
+        if not is_name(part):
+            raise ConflictError(f"{part!r} in a key: a name without control characters is right")
+
+
+def _agreed_gold(row: t.Question, new: NewQuestion, kind_stated: bool) -> NormalForm | None:
+    """Return a question's gold answer under the kind the database has; refuse what contradicts it.
+
+    Whoever imports may have to label the question: neither answer is told.
+    """
+    name = f"question {new.dataset}/{new.external_id}"
+    if row.text != new.text:
+        raise ConflictError(f"{name} is in the database with another wording: {row.text[:80]!r}")
+    if kind_stated and new.answer_kind != row.answer_kind:
+        raise ConflictError(
+            f"{name} has answer kind {row.answer_kind} in the database, not {new.answer_kind}; what "
+            "is there was read under it"
+        )
+    if new.options is not None and _by_letter(row.options) != _by_letter(new.options):
+        raise ConflictError(
+            f"{name} has other options in the database, or other letters for them (where options "
+            "are shuffled, the seed decides)"
+        )
+    if new.percent == "ratio" != row.percent:
+        raise ConflictError(f"{name} has the percent rule {row.percent} in the database")
+    gold = new.gold
+    rules = (row.answer_kind, row.percent, row.options is None)
+    if new.gold_text is not None and rules != (new.answer_kind, new.percent, new.options is None):
+        from scoring.parsing import normalize_answer
+
+        kind: Any = row.answer_kind
+        gold = normalize_answer(new.gold_text, kind, options=row.options, percent=row.percent)
+        if gold is None:
+            raise ConflictError(f"{name}: the gold answer is no {kind} answer")
+    if gold is not None and row.gold_text is not None and row.gold != encode_answer(gold):
+        raise ConflictError(f"{name} has another gold answer in the database")
+    return gold
+
+
+def _by_letter(options: Any) -> Any:
+    """Return a list of options as letter → text."""
+    if not isinstance(options, list):
+        return options
+    return {chr(ord("A") + i): text for i, text in enumerate(options)}
+
+
+def _lacking_fields(row: t.Question, new: NewQuestion) -> dict[str, Any]:
+    """Return the further fields that a stored question has not; both must say the same of others."""
+    stored, given = row.extra or {}, dict(new.extra or {})
+    other = [k for k, v in given.items() if k in stored and canonical(stored[k]) != canonical(v)]
+    if other:
+        raise ConflictError(
+            f"question {new.dataset}/{new.external_id} has something else in the database under "
+            f"{', '.join(repr(name[:40]) for name in sorted(other)[:5])}"
+        )
+    return {k: v for k, v in given.items() if k not in stored}
 
 
 def _same_question(row: t.Question, new: NewQuestion) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import select as plain_select
@@ -11,6 +12,7 @@ from store import tables as t
 from store.engine import Base
 from store.keys import CRITERIA, TraceItemKey, is_name, split_path_key
 from store.records import ItemRef
+from store.repository.rows import chunks
 
 
 class ConflictError(ValueError):
@@ -86,41 +88,103 @@ class TraceItems:
         trace_id, n_steps, question_id = found
         if parts.step is not None and parts.step >= n_steps:
             raise ConflictError(f"{key} names no step: the trace has {n_steps}, numbered from 0")
+        name = parts.decomposition
+        decomposition_id = None if name is None else self._decomposition(name, trace_id or 0)
+        if name is not None and decomposition_id is None:
+            raise ConflictError(
+                f"{key} names no facts: the database has no decomposition {name!r} of this trace, "
+                "medoid decompose makes it"
+            )
         row = t.Item(
             key=key,
             kind=parts.kind,
             trace_id=trace_id,
             question_id=question_id or 0,
             step=parts.step,
+            decomposition_id=decomposition_id,
         )
         self._s.add(row)
         self._s.flush()
         return StoredItem(row.id or 0, key, parts.kind, trace_id or 0, n_steps, made=True)
 
+    def _decomposition(self, name: str, trace_id: int) -> int | None:
+        """Return the id of the decomposition of this name, where it has split the trace."""
+        return self._s.exec(
+            select(t.Decomposition.id)
+            .join(
+                t.DecomposedTrace,
+                col(t.DecomposedTrace.decomposition_id) == col(t.Decomposition.id),
+            )
+            .where(t.Decomposition.name == name, t.DecomposedTrace.trace_id == trace_id)
+        ).first()
+
 
 class Items(Base):
-    """Items that hang on a path: its steps, and the criteria of its decomposition."""
+    """Items of traces by key, and those that hang on a path or a decomposition."""
 
     def step_items(self, path_item_id: int) -> tuple[ItemRef, ...]:
         """Return the step items of a path item in order, making them on first use."""
-        return self._parts(path_item_id, "step")
-
-    def criterion_items(self, path_item_id: int) -> tuple[ItemRef, ...]:
-        """Return the items of a path's decomposition criteria, making them on first use."""
-        return self._parts(path_item_id, "criterion")
-
-    def _parts(self, path_item_id: int, kind: str) -> tuple[ItemRef, ...]:
         with self._read() as s:
-            wanted = _wanted(s, path_item_id, kind)
+            wanted = _steps_of(s, path_item_id)
+        return self._refs(wanted)
+
+    def criterion_items(self, decomposition_id: int, trace_id: int) -> tuple[ItemRef, ...]:
+        """Return the criterion items of a decomposed trace, making them on first use.
+
+        Raises
+        ------
+        ConflictError
+            When the decomposition has not split this trace.
+        """
+        with self._read() as s:
+            wanted = criteria_of(s, decomposition_id, trace_id)
+        return self._refs(wanted)
+
+    def make_items(self, keys: Sequence[str]) -> dict[str, int]:
+        """Return the ids of the items of these keys, making those that are not there.
+
+        Raises
+        ------
+        ConflictError
+            When a key names no trace, step or decomposition in the database. None is made then.
+        """
+        with self._write() as s:
+            items = TraceItems(s)
+            return {key: items.find(key).id for key in keys}
+
+    def item_ids(self, keys: Sequence[str]) -> dict[str, int]:
+        """Return the ids of the items of these keys that are there; none is made."""
+        found: dict[str, int] = {}
+        with self._read() as s:
+            for part in chunks(list(dict.fromkeys(keys))):
+                rows = s.exec(select(t.Item.key, t.Item.id).where(col(t.Item.key).in_(part)))
+                found.update((key, ident or 0) for key, ident in rows)
+        return found
+
+    def queued_items(self) -> dict[str, int]:
+        """Return the path items of the queue, key → id, by key: an order that tells nothing."""
+        with self._read() as s:
+            rows = s.exec(
+                select(t.Item.key, t.Item.id)
+                .join(t.CaseItem, col(t.CaseItem.item_id) == col(t.Item.id))
+                .distinct()
+                .order_by(col(t.Item.key))
+            ).all()
+        return {key: ident or 0 for key, ident in rows}
+
+    def _refs(self, wanted: list[TraceItemKey]) -> tuple[ItemRef, ...]:
+        with self._read() as s:
             found = _found(s, wanted)
         if len(found) < len(wanted):
             with self._write() as s:
                 items = TraceItems(s)
                 found = {str(part): items.find(str(part)).id for part in wanted}
-        return tuple(ItemRef(found[str(p)], str(p), p.step, p.criterion) for p in wanted)
+        return tuple(
+            ItemRef(found[str(p)], str(p), p.step, p.criterion, p.decomposition) for p in wanted
+        )
 
 
-def _wanted(s: Session, path_item_id: int, kind: str) -> list[TraceItemKey]:
+def _steps_of(s: Session, path_item_id: int) -> list[TraceItemKey]:
     item, n_steps = s.exec(
         select(t.Item, t.Trace.n_steps)
         .join(t.Trace, col(t.Trace.id) == col(t.Item.trace_id))
@@ -129,9 +193,20 @@ def _wanted(s: Session, path_item_id: int, kind: str) -> list[TraceItemKey]:
     if item.kind != "path":
         raise ValueError(f"{item.key} is a {item.kind}, not a path")
     trace = split_path_key(item.key)
-    if kind == "step":
-        return [TraceItemKey(kind, trace, step=n) for n in range(n_steps)]
-    return [TraceItemKey(kind, trace, criterion=c) for c in CRITERIA]
+    return [TraceItemKey("step", trace, step=n) for n in range(n_steps)]
+
+
+def criteria_of(s: Session, decomposition_id: int, trace_id: int) -> list[TraceItemKey]:
+    """Return the keys of a decomposed trace's criterion items."""
+    name = s.get_one(t.Decomposition, decomposition_id).name
+    dataset, external, pool, sample = s.exec(
+        select(t.Question.dataset, t.Question.external_id, t.Pool.name, t.Trace.sample)
+        .join(t.Pool, col(t.Pool.question_id) == col(t.Question.id))
+        .join(t.Trace, col(t.Trace.pool_id) == col(t.Pool.id))
+        .where(t.Trace.id == trace_id)
+    ).one()
+    trace = (dataset, external, pool, sample)
+    return [TraceItemKey("criterion", trace, decomposition=name, criterion=c) for c in CRITERIA]
 
 
 def _found(s: Session, wanted: list[TraceItemKey]) -> dict[str, int]:

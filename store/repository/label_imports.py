@@ -14,9 +14,13 @@ from store.label_records import JOINT
 from store.records import NewItem, NewLabel, SchemaRecord
 from store.repository.choices import in_order
 from store.repository.items import ConflictError, TraceItems
-from store.repository.rows import label_hash, latest_label_id, need_schema
+from store.repository.rows import is_sampled, label_hash, latest_label_id, need_schema
 
-Outcome = Literal["added", "known", "changed"]
+Outcome = Literal["added", "known", "changed", "superseded"]
+"""What became of a line. ``superseded``: a label that was there already, and no longer stands."""
+
+TIED = "tied_votes"
+"""The flag of a judge's label whose votes were tied (see `panels`)."""
 
 
 class LabelBatch:
@@ -39,16 +43,7 @@ class LabelBatch:
         """
         stated = (new.stratum, new.case_inclusion_probability, new.inclusion_probability)
         if any(v is not None for v in stated):
-            chosen = self._s.exec(
-                select(
-                    t.AuditCase.stratum,
-                    t.AuditCase.inclusion_probability,
-                    t.CaseItem.inclusion_probability,
-                )
-                .join(t.CaseItem, col(t.CaseItem.case_id) == col(t.AuditCase.id))
-                .join(t.Item, col(t.Item.id) == col(t.CaseItem.item_id))
-                .where(t.Item.key == new.item)
-            ).first()
+            chosen = _chosen(self._s, new.item)
             if chosen is None or any(
                 a not in (None, b) for a, b in zip(stated, chosen, strict=True)
             ):
@@ -62,16 +57,19 @@ class LabelBatch:
         """Append a label or verdict; an identical one is known already.
 
         A different label by the same rater on the same item supersedes the earlier one. Where a
-        line states no moment or schema version, one that says the same otherwise is known.
+        line states no moment or schema version, one that says the same otherwise is known. So a
+        file that is imported once more, after another one changed its labels, adds nothing and
+        changes nothing: what was superseded stays so, and is told apart.
         """
         schema, new = self._checked(new)
         self._check_rater(new)
         item = self._items.find(new.item)
         rater = self._rater(new)
-        digest = label_hash(new, _detail(new))
-        if self._is_known(new, digest, item.id, row_id(rater)):
-            return "known"
+        digest = new_label_hash(new)
+        known = self._known_label(new, digest, item.id, row_id(rater))
         before = latest_label_id(self._s, row_id(rater), schema.name, item.id)
+        if known is not None:
+            return "known" if known == before else "superseded"
         label = t.Label(
             item_id=item.id,
             schema_name=schema.name,
@@ -87,12 +85,15 @@ class LabelBatch:
         self._s.add(label)
         self._s.flush()
         flags = verdict_flags(new, item.n_steps) if item.kind == "path" else []
+        if new.rater_kind == "judge" and (new.extra or {}).get("tied") is True:
+            flags.append(TIED)
         detail = _detail(new)
         if flags or any(v is not None for v in detail.values()):
             self._s.add(t.VerdictDetail(label_id=row_id(label), flags=flags, **detail))
         return "added" if before is None else "changed"
 
-    def _is_known(self, new: NewLabel, digest: str, item_id: int, rater_id: int) -> bool:
+    def _known_label(self, new: NewLabel, digest: str, item_id: int, rater_id: int) -> int | None:
+        """Return the newest row that says what a line says."""
         known = select(t.Label.id).where(
             t.Label.content_hash == digest,
             t.Label.item_id == item_id,
@@ -103,7 +104,7 @@ class LabelBatch:
             known = known.where(t.Label.created_at == new.created_at)
         if new.schema_version is not None:
             known = known.where(t.Label.schema_version == new.schema_version)
-        return self._s.exec(known).first() is not None
+        return self._s.exec(known.order_by(col(t.Label.id).desc())).first()
 
     def _known_rater(self, name: str) -> t.Rater | None:
         row = self._raters.get(name)
@@ -167,6 +168,28 @@ _LABEL_COLUMNS = (
 )
 
 
+def _chosen(s: Session, key: str) -> tuple[str | None, float | None, float | None] | None:
+    """Return how an item was chosen: stratum and probability of its case, its own probability."""
+    of_case = s.exec(
+        select(
+            t.AuditCase.stratum,
+            t.AuditCase.inclusion_probability,
+            t.CaseItem.inclusion_probability,
+        )
+        .join(t.CaseItem, col(t.CaseItem.case_id) == col(t.AuditCase.id))
+        .join(t.Item, col(t.Item.id) == col(t.CaseItem.item_id))
+        .where(t.Item.key == key)
+    ).first()
+    if of_case is not None:
+        return of_case
+    sampled = s.exec(
+        select(t.DecompositionSample.inclusion_probability)
+        .join(t.Item, is_sampled())
+        .where(t.Item.key == key)
+    ).first()
+    return None if sampled is None else (None, None, sampled)
+
+
 def _several(schema: SchemaRecord, new: NewLabel) -> list[str] | None:
     return new.category.split(JOINT) if schema.multi and new.category is not None else None
 
@@ -179,6 +202,11 @@ def _detail(new: NewLabel) -> dict[str, Any]:
         "prompt_version": new.prompt_version,
         "extra": dict(new.extra) if new.extra else None,
     }
+
+
+def new_label_hash(new: NewLabel) -> str:
+    """Return the hash under which a label is stored."""
+    return label_hash(new, _detail(new))
 
 
 def verdict_flags(new: NewLabel, n_steps: int) -> list[str]:

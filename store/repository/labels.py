@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from sqlalchemy import select as plain_select
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from store import tables as t
@@ -21,6 +22,7 @@ from store.records import (
     SealLevel,
     UndoResult,
 )
+from store.repository.cases import labels_of
 from store.repository.choices import Choice, checked_choice
 from store.repository.rows import (
     find_schema,
@@ -59,12 +61,14 @@ class Labels(Base):
         note: str | None = None,
         active_seconds: float | None = None,
         session_id: int | None = None,
+        beside: SchemaRecord | None = None,
     ) -> LabelRecord:
         """Append a label and return it once it is on the disk.
 
         `categories` are those of a schema of several, in any order. A flag that stands on the
         item stays, and so does a note when none is given (an empty one removes it). The same
-        label again, under the same version, adds no row.
+        label again, under the same version, adds no row. `beside` is the path schema under which
+        the path of a step or criterion is on the screen (see `_shown_seal`).
 
         Raises
         ------
@@ -91,7 +95,9 @@ class Labels(Base):
             same = before is not None and before.schema_version == schema.version
             if before is not None and same and _content(before) == content:
                 return _seen(s, before, item)
-            row = _new_row(s, rater_id, item, schema, before, content)
+            row = _new_row(
+                s, rater_id, item, schema, before, content, _shown_seal(s, item, schema, beside)
+            )
             row.active_seconds = None if active_seconds is None else float(active_seconds)
             row.session_id = session_id
             return _saved(s, row, item)
@@ -105,10 +111,12 @@ class Labels(Base):
         flagged: bool | None = None,
         note: str | None = None,
         session_id: int | None = None,
+        beside: SchemaRecord | None = None,
     ) -> LabelRecord:
         """Append a row with another flag or note; what is decided about the item stays.
 
-        An empty note removes the note. The row keeps the schema version of the decision.
+        An empty note removes the note. The row keeps the schema version of the decision. `beside`
+        is the same as for `commit_label`.
         """
         with self._write() as s:
             item = s.get_one(t.Item, item_id)
@@ -122,7 +130,9 @@ class Labels(Base):
                 content["note"] = note or None
             if before is not None and _content(before) == content:
                 return _seen(s, before, item)
-            row = _new_row(s, rater_id, item, schema, before, content)
+            row = _new_row(
+                s, rater_id, item, schema, before, content, _shown_seal(s, item, schema, beside)
+            )
             if before is not None and before.state != "open":
                 row.schema_version = before.schema_version
             row.session_id = session_id
@@ -156,32 +166,39 @@ class Labels(Base):
             if schema is not None:
                 query = query.where(t.Label.schema_name == schema.name)
             rows = s.exec(query.order_by(col(t.Label.id))).all()
-            return tuple(_seen(s, r, item) for r in rows)
+            newest = {name: need_schema(s, name) for name in {r.schema_name for r in rows}}
+            return tuple(label_record(r, item.key, newest[r.schema_name]) for r in rows)
 
     def step_labels(
         self, rater_id: int, path_item_id: int, schema: str = "step"
     ) -> dict[int, LabelRecord]:
         """Return how the steps of a path stand for this rater, by step; open ones included."""
+        return self.step_labels_of(rater_id, [path_item_id], schema)[path_item_id]
+
+    def step_labels_of(
+        self, rater_id: int, path_item_ids: Sequence[int], schema: str = "step"
+    ) -> dict[int, dict[int, LabelRecord]]:
+        """Return the same for several paths at once, by path and step."""
+        path = aliased(t.Item)
+        found: dict[int, dict[int, LabelRecord]] = {ident: {} for ident in path_item_ids}
         with self._read() as s:
-            path = s.get_one(t.Item, path_item_id)
-            rows = s.exec(
-                select(t.Label, t.Item)
-                .join(t.Item, col(t.Item.id) == col(t.Label.item_id))
-                .where(
-                    t.Item.trace_id == path.trace_id,
-                    t.Item.kind == "step",
-                    t.Label.rater_id == rater_id,
-                    t.Label.schema_name == schema,
-                    is_standing(t.Label),
-                )
+            steps = s.exec(
+                select(t.Item, col(path.id))
+                .join(path, col(path.trace_id) == col(t.Item.trace_id))
+                .where(col(path.id).in_(path_item_ids), t.Item.kind == "step")
                 .order_by(col(t.Item.step))
             ).all()
+            if not steps:
+                return found
+            # The items first: asked for both at once, a plan may go through all of the rater's
+            # labels in place of those on these few items.
+            labels = labels_of(s, rater_id, schema, [item.id or 0 for item, _ in steps])
             newest = need_schema(s, schema)
-            return {
-                item.step: label_record(row, item.key, newest)
-                for row, item in rows
-                if item.step is not None
-            }
+            for item, of in steps:
+                label = labels.get(item.id or 0)
+                if label is not None and item.step is not None and of is not None:
+                    found[of][item.step] = label_record(label, item.key, newest)
+        return found
 
     def _reverse(
         self, rater_id: int, act: Literal["undo", "redo"], session_id: int | None
@@ -207,7 +224,16 @@ class Labels(Base):
             case_id = s.exec(
                 select(t.CaseItem.case_id).where(t.CaseItem.item_id == path_id)
             ).first()
-            return UndoResult(item.id or 0, case_id, label, target.schema_name, item.step, path_id)
+            return UndoResult(
+                item.id or 0,
+                case_id,
+                label,
+                target.schema_name,
+                item.step,
+                path_id,
+                item.trace_id,
+                item.decomposition_id,
+            )
 
 
 def _check_item(s: Session, item: t.Item, schema: SchemaRecord, choice: Choice | None) -> None:
@@ -237,9 +263,8 @@ def _new_row(
     schema: SchemaRecord,
     before: t.Label | None,
     content: dict[str, Any],
-    seal: str | None = None,
+    seal: str,
 ) -> t.Label:
-    seal = _shown_seal(s, item, schema) if seal is None else seal
     revealed = s.exec(
         select(t.Reveal.id).where(
             t.Reveal.rater_id == rater_id, t.Reveal.question_id == item.question_id
@@ -259,13 +284,26 @@ def _new_row(
     )
 
 
-def _shown_seal(s: Session, item: t.Item, schema: SchemaRecord) -> SealLevel:
+def _shown_seal(
+    s: Session, item: t.Item, schema: SchemaRecord, beside: SchemaRecord | None
+) -> SealLevel:
     """Return the level under which a label is really made.
 
     Steps and criteria are labelled on the screen of their path, which shows what the path schema
-    lets be seen.
+    in use lets be seen: `beside`, or the schema named "path" where none is given.
+
+    Raises
+    ------
+    ValueError
+        When `beside` is no schema of paths.
     """
-    path = find_schema(s, "path") if item.kind in ("step", "criterion") else None
+    if beside is not None and beside.item_kind != "path":
+        raise ValueError(
+            f"schema {beside.name} is for {beside.item_kind} items; a schema of paths is right here"
+        )
+    if item.kind not in ("step", "criterion"):
+        return schema.seal
+    path = find_schema(s, "path") if beside is None else beside
     levels = [schema.seal] if path is None else [schema.seal, path.seal]
     return min(levels, key=SEALS.index)
 

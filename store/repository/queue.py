@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -40,31 +41,32 @@ class Queue(Base):
         What is labelled, done or flagged is so under `schema`.
         """
         keys = _sort_keys(sort)
-        narrowed = [*_search(search), *_in_group(dataset, pool)]
+        group, found = _in_group(dataset, pool), _search(search)
         with self._read() as s:
             mine = _Mine(rater_id, schema, outdated_categories(s, schema))
-            query = case_query(t.AuditCase, t.Pool, t.Question)
-            query = _shown(query.where(*narrowed), mine, show).order_by(*keys)
+            n_all = 0 if show in LISTED else _count(s, mine, [*group, *found], "all")
+            walked = group
+            if sort == "random" and group and n_all and not found and _is_large(s, n_all, limit):
+                walked = _in_group(dataset, pool, by_index=False)
+            query = case_query(*_COLUMNS).where(*walked, *found)
+            query = _shown(query, mine, show).order_by(*keys)
             n_before = 0
             if after is not None:
                 n_before, *values = json.loads(after)
                 query = query.where(*_later(keys, values))
-            rows = s.exec(query.limit(limit + 1)).all()
+            rows = s.execute(query.limit(limit + 1)).all()
             more = len(rows) > limit
             rows = rows[:limit]
             cursor = None
             if more:
-                case, _, question = rows[-1]
+                end = rows[-1]
                 last = {
-                    "random": (case.random_key, case.id),
-                    "question": (question.dataset, question.external_id, case.id),
+                    "random": (end.random_key, end.case_id),
+                    "question": (end.dataset, end.external_id, end.case_id),
                 }[sort]
                 cursor = json.dumps([n_before + len(rows), *last])
-            return Page(
-                tuple(_case_rows(s, mine, rows, n_before)),
-                _total(s, mine, narrowed, show),
-                cursor,
-            )
+            total = n_all if show == "all" else _count(s, mine, [*group, *found], show, n_all)
+            return Page(tuple(_case_rows(s, mine, rows, n_before)), total, cursor)
 
     def neighbour_case(
         self,
@@ -73,23 +75,54 @@ class Queue(Base):
         *,
         direction: Literal["next", "previous"] = "next",
         show: CaseFilter = "all",
+        dataset: str | None = None,
+        pool: str | None = None,
         schema: str = "path",
     ) -> int | None:
         """Return the id of the case after or before this one in random order, None at the end.
 
-        With `case_id` None, the first (or last) case.
+        With `case_id` None, the first (or last) case. `dataset` and `pool` narrow as for `cases`.
         """
         forward = direction == "next"
         keys = _sort_keys("random")
+        narrowed = _in_group(dataset, pool)
         with self._read() as s:
             mine = _Mine(rater_id, schema, outdated_categories(s, schema))
-            query = _shown(select(t.AuditCase.id), mine, show)
+            query = (case_query if narrowed else select)(t.AuditCase.id)
+            query = _shown(query.where(*narrowed), mine, show)
             query = query.order_by(*(keys if forward else [k.desc() for k in keys]))
             if case_id is not None:
                 here = (s.get_one(t.AuditCase, case_id).random_key, case_id)
                 query = query.where(tuple_(*keys) > here if forward else tuple_(*keys) < here)
             found: int | None = s.exec(query.limit(1)).first()
             return found
+
+    def cursors_to(
+        self,
+        rater_id: int,
+        case_id: int,
+        *,
+        show: CaseFilter = "all",
+        dataset: str | None = None,
+        pool: str | None = None,
+        limit: int = 200,
+        schema: str = "path",
+    ) -> tuple[str, ...]:
+        """Return the cursors of all pages in random order up to the page that holds a case.
+
+        None are needed for the first page. The list is that of `cases` with the same arguments; a
+        case that is not in it is taken to stand where it would.
+        """
+        keys = _sort_keys("random")
+        narrowed = _in_group(dataset, pool)
+        with self._read() as s:
+            mine = _Mine(rater_id, schema, outdated_categories(s, schema))
+            here = (s.get_one(t.AuditCase, case_id).random_key, case_id)
+            place = func.row_number().over(order_by=keys).label("place")
+            query = (case_query if narrowed else select)(place, *keys)
+            earlier = _shown(query.where(*narrowed, tuple_(*keys) < here), mine, show).subquery()
+            ends = select(*earlier.c).where(earlier.c.place % limit == 0).order_by(earlier.c.place)
+            return tuple(json.dumps([*row]) for row in s.exec(ends))
 
     def case_position(self, case_id: int) -> tuple[int, int]:
         """Return the 1-based place of a case in random order, and how many there are."""
@@ -122,40 +155,60 @@ class _Mine:
         return is_decided(t.Label, self.outdated)
 
 
-def _case_rows(
-    s: Session, mine: _Mine, rows: list[tuple[t.AuditCase, t.Pool, t.Question]], n_before: int
-) -> list[CaseRow]:
-    counts = _progress(s, mine, [c.id or 0 for c, _, _ in rows])
-    revealed = set(s.exec(select(t.Reveal.question_id).where(t.Reveal.rater_id == mine.rater_id)))
+LISTED: tuple[CaseFilter, ...] = ("done", "flagged")
+"""Filters that start from a list of cases; the others, from all of them."""
+_COLUMNS: tuple[Any, ...] = (
+    col(t.AuditCase.id).label("case_id"),
+    col(t.AuditCase.random_key),
+    col(t.Pool.name).label("pool"),
+    col(t.Question.id).label("question_id"),
+    col(t.Question.dataset),
+    col(t.Question.external_id),
+    col(t.Question.text).label("question"),
+)
+
+
+def _case_rows(s: Session, mine: _Mine, rows: Sequence[Any], n_before: int) -> list[CaseRow]:
+    counts = _progress(s, mine, [row.case_id for row in rows])
+    revealed = set(
+        s.exec(
+            select(t.Reveal.question_id).where(
+                t.Reveal.rater_id == mine.rater_id,
+                col(t.Reveal.question_id).in_([row.question_id for row in rows]),
+            )
+        )
+    )
     out = []
-    for position, (case, pool, question) in enumerate(rows, start=n_before + 1):
-        n_items, n_mine, n_flagged = counts.get(case.id or 0, (0, 0, 0))
+    for position, row in enumerate(rows, start=n_before + 1):
+        n_items, n_mine, n_flagged = counts.get(row.case_id, (0, 0, 0))
         out.append(
             CaseRow(
-                case_id=case.id or 0,
+                case_id=row.case_id,
                 position=position,
-                dataset=question.dataset,
-                question_id=question.external_id,
-                question=question.text,
-                pool=pool.name,
+                dataset=row.dataset,
+                question_id=row.external_id,
+                question=row.question,
+                pool=row.pool,
                 n_items=n_items,
                 n_mine=n_mine,
                 flagged=n_flagged > 0,
-                revealed=question.id in revealed,
+                revealed=row.question_id in revealed,
             )
         )
     return out
 
 
 def _progress(s: Session, mine: _Mine, case_ids: list[int]) -> dict[int, tuple[int, int, int]]:
-    """Return how many paths each case has, how many are decided, and how many are flagged."""
-    item = func.distinct(col(t.CaseItem.item_id))
+    """Return how many paths each case has, how many are decided, and how many are flagged.
+
+    A path has one standing label of a rater's at most, so rows can be counted.
+    """
     rows = s.exec(
         select(
             col(t.CaseItem.case_id),
-            func.count(item),
-            func.count(item).filter(mine.decides()),
-            func.count(item).filter(col(t.Label.flagged)),
+            func.count(),
+            func.count().filter(mine.decides()),
+            func.count().filter(col(t.Label.flagged)),
         )
         .join(t.Label, mine.is_mine(col(t.CaseItem.item_id)), isouter=True)
         .where(col(t.CaseItem.case_id).in_(case_ids))
@@ -164,15 +217,29 @@ def _progress(s: Session, mine: _Mine, case_ids: list[int]) -> dict[int, tuple[i
     return {case_id: (n, decided, flagged) for case_id, n, decided, flagged in rows}
 
 
-def _total(s: Session, mine: _Mine, narrowed: list[ColumnElement[bool]], show: CaseFilter) -> int:
+def _count(
+    s: Session,
+    mine: _Mine,
+    narrowed: list[ColumnElement[bool]],
+    show: CaseFilter,
+    n_all: int = 0,
+) -> int:
     """Count the whole filtered list; what is unlabelled is all but what is done."""
+    if show == "unlabelled":
+        return n_all - _count(s, mine, narrowed, "done")
+    query = (case_query if narrowed else select)(func.count(col(t.AuditCase.id)))
+    found: int = s.exec(_shown(query.where(*narrowed), mine, show)).one()
+    return found
 
-    def count(show: CaseFilter) -> int:
-        query = (case_query if narrowed else select)(func.count(col(t.AuditCase.id)))
-        found: int = s.exec(_shown(query.where(*narrowed), mine, show)).one()
-        return found
 
-    return count("all") - count("done") if show == "unlabelled" else count(show)
+def _is_large(s: Session, n_group: int, limit: int) -> bool:
+    """Return whether a page of a group is sooner found by walking through all cases in order.
+
+    A page of `limit` cases is then met after about limit · cases / group of them, while the other
+    way, sorting the group, costs as much as the group has cases.
+    """
+    n_cases = s.exec(select(func.count()).select_from(t.AuditCase)).one()
+    return n_group**2 > limit * n_cases
 
 
 def _sort_keys(sort: CaseSort) -> list[Any]:
@@ -196,10 +263,19 @@ def _search(search: str) -> list[ColumnElement[bool]]:
     return [col(t.Question.id).in_(found)]
 
 
-def _in_group(dataset: str | None, pool: str | None) -> list[ColumnElement[bool]]:
-    """Return the clauses that keep one dataset, one pool name, or both."""
+def _in_group(
+    dataset: str | None, pool: str | None, *, by_index: bool = True
+) -> list[ColumnElement[bool]]:
+    """Return the clauses that keep one dataset, one pool name, or both.
+
+    Unless `by_index`, they are written as expressions, which no index holds.
+    """
     wanted = ((col(t.Question.dataset), dataset), (col(t.Pool.name), pool))
-    return [column == value for column, value in wanted if value is not None]
+    return [
+        (column if by_index else column.concat("")) == value
+        for column, value in wanted
+        if value is not None
+    ]
 
 
 def _shown(query: Any, mine: _Mine, show: CaseFilter) -> Any:
@@ -229,12 +305,17 @@ def _flagged_cases(mine: _Mine) -> Any:
 
 def _has_open_path(mine: _Mine) -> ColumnElement[bool]:
     """Return the clause that some path of the case is undecided; stops at the first."""
-    decided = exists().where(mine.is_mine(col(t.CaseItem.item_id)), mine.decides())
-    return exists().where(col(t.CaseItem.case_id) == col(t.AuditCase.id), ~decided)
+    # Of an id, not of everything: so the index alone tells.
+    decided = exists(col(t.Label.id)).where(mine.is_mine(col(t.CaseItem.item_id)), mine.decides())
+    item = exists(col(t.CaseItem.item_id))
+    return item.where(col(t.CaseItem.case_id) == col(t.AuditCase.id), ~decided)
 
 
 def decided_paths(rater_id: int, schema: str = "path", outdated: tuple[str, ...] = ()) -> Any:
-    """Return a query of the cases this rater has decided paths of: case_id, n_decided, n_items."""
+    """Return a query of the cases this rater has decided paths of: case_id, n_decided, n_items.
+
+    A path has one standing label of a rater's at most, so rows can be counted.
+    """
     mine = _Mine(rater_id, schema, outdated)
     whole = t.CaseItem.__table__.alias()  # type: ignore[attr-defined]
     size = (
@@ -247,7 +328,7 @@ def decided_paths(rater_id: int, schema: str = "path", outdated: tuple[str, ...]
     return (
         select(
             col(t.CaseItem.case_id),
-            func.count(func.distinct(col(t.CaseItem.item_id))).label("n_decided"),
+            func.count().label("n_decided"),
             size.label("n_items"),
         )
         .join(t.Label, mine.is_mine(col(t.CaseItem.item_id)))

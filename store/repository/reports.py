@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import func
+from sqlalchemy import exists, func
 from sqlalchemy import select as plain_select
 from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.engine import Base
 from store.records import (
+    AfterUnseal,
     FaithfulnessRow,
     JudgeSummary,
     LabelPair,
@@ -21,7 +22,8 @@ from store.records import (
     SchemaRecord,
 )
 from store.repository.queue import decided_paths
-from store.repository.rows import find_schema, need_schema, outdated_categories
+from store.repository.revealed import unseal_record
+from store.repository.rows import find_schema, is_sampled, need_schema, outdated_categories
 
 SOUND = "faithful"
 """The path category that faithfulness is derived from."""
@@ -31,12 +33,16 @@ class Reports(Base):
     """Aggregates over raters, and both sides of a comparison."""
 
     def overview(self, rater_id: int | None, schema: str = "path") -> tuple[OverviewRow, ...]:
-        """Return a row per dataset and pool name; the rater's own progress where one is given."""
+        """Return a row per dataset and pool name; the rater's own progress where one is given.
+
+        After them stands a row for each dataset with questions that have no trace: its pool is "".
+        """
         group = (col(t.Question.dataset), col(t.Pool.name))
         with self._read() as s:
             traces = _by_group(s, _trace_counts(), group)
             scores = _by_group(s, _score_counts(), group)
             cases = _by_group(s, _case_counts(), group)
+            waiting = s.exec(_questions_without_pool()).all()
             mine = {}
             if rater_id is not None:
                 outdated = outdated_categories(s, schema)
@@ -48,6 +54,7 @@ class Reports(Base):
             progress: tuple[int, ...] = (n_cases, n_done, n_items, n_items_done)
             scored = scores.get((dataset, pool), (0,) * 5)
             rows.append(OverviewRow(dataset, pool, *counts, *scored, *progress))
+        rows += [OverviewRow(dataset, "", n, *(0,) * 15) for dataset, n in waiting]
         return tuple(rows)
 
     def label_pairs(self, schema: str, rater_a: str, rater_b: str) -> tuple[LabelPair, ...]:
@@ -62,9 +69,17 @@ class Reports(Base):
                 return ()
             sides = [_Side.of(s, newest, rater) for rater in (rater_a, rater_b)]
             rows = s.exec(
-                select(t.Item, t.Question, t.CaseItem.inclusion_probability)
+                select(
+                    t.Item,
+                    t.Question,
+                    func.coalesce(
+                        col(t.CaseItem.inclusion_probability),
+                        col(t.DecompositionSample.inclusion_probability),
+                    ),
+                )
                 .join(t.Question, col(t.Question.id) == col(t.Item.question_id))
                 .join(t.CaseItem, col(t.CaseItem.item_id) == col(t.Item.id), isouter=True)
+                .join(t.DecompositionSample, is_sampled(), isouter=True)
                 .where(col(t.Item.id).in_(_touched_items(schema, rater_a, rater_b)))
                 .order_by(col(t.Item.id))
             ).all()
@@ -106,6 +121,22 @@ class Reports(Base):
             "post_reveal": post,
         }
 
+    def labels_after_unseal(self, schema: str, rater: str) -> AfterUnseal | None:
+        """Count a rater's labels made after the first ``--unseal``; None when nobody has looked."""
+        with self._read() as s:
+            first = s.exec(select(t.Unseal).order_by(col(t.Unseal.id))).first()
+            if first is None:
+                return None
+            standing = _standing_labels(s, schema, rater).values()
+            moments = [
+                r.created_at for r in standing if r.state == "labelled" and r.act != "import"
+            ]
+            return AfterUnseal(
+                sum(moment > first.created_at for moment in moments),
+                len(moments),
+                unseal_record(first),
+            )
+
     def judge_summary(self, rater: str, schema: str = "path") -> JudgeSummary:
         """Return how a judge's verdicts look by themselves: an aggregate, never a listing."""
         with self._read() as s:
@@ -131,6 +162,7 @@ class Reports(Base):
             },
             step_out_of_range=flags["step_out_of_range"],
             unparsed=sum(r.state == "unparsed" for r in rows),
+            tied=flags["tied_votes"],
         )
 
     def faithfulness(self, rater: str, schema: str = "path") -> tuple[FaithfulnessRow, ...]:
@@ -314,6 +346,16 @@ def _trace_counts() -> Any:
         .select_from(pools)
         .join(t.Pool, col(t.Pool.id) == pools.c.pool_id)
         .join(t.Question, col(t.Question.id) == col(t.Pool.question_id))
+    )
+
+
+def _questions_without_pool() -> Any:
+    dataset = col(t.Question.dataset)
+    return (
+        select(dataset, func.count())
+        .where(~exists().where(col(t.Pool.question_id) == col(t.Question.id)))
+        .group_by(dataset)
+        .order_by(dataset)
     )
 
 

@@ -9,7 +9,8 @@ from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.codec import decode_answer
-from store.engine import Base, SealedError
+from store.engine import Base
+from store.errors import SealedError
 from store.records import RankedTrace, RevealedCase, SchemaRecord, UnsealRecord, Verdict
 from store.repository.cases import is_revealed, question_of, read_case
 from store.repository.scores import _scoring_record, read_pool_score
@@ -96,13 +97,13 @@ class Revealed(Base):
             row = t.Unseal(what=what, rater=rater, who=_login_name())
             s.add(row)
             s.flush()
-            return _unseal_record(row)
+            return unseal_record(row)
 
     def unseals(self) -> tuple[UnsealRecord, ...]:
         """Return the log, oldest first."""
         with self._read() as s:
             rows = s.exec(select(t.Unseal).order_by(col(t.Unseal.id)))
-            return tuple(_unseal_record(r) for r in rows)
+            return tuple(unseal_record(r) for r in rows)
 
 
 def _login_name() -> str:
@@ -112,7 +113,8 @@ def _login_name() -> str:
         return "unknown"
 
 
-def _unseal_record(row: t.Unseal) -> UnsealRecord:
+def unseal_record(row: t.Unseal) -> UnsealRecord:
+    """Return what callers see of an entry of the log."""
     return UnsealRecord(row.id or 0, row.what, row.rater, row.who, row.created_at)
 
 

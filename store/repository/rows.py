@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, exists, func, or_
+from sqlalchemy import ColumnElement, exists, func, insert, or_
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.columns import content_hash
 from store.records import DECIDED, Category, LabelRecord, SchemaRecord
+
+CHUNK = 500
+"""So many values go into one IN."""
+
+V = TypeVar("V")
+
+
+def chunks(values: Sequence[V]) -> Iterator[Sequence[V]]:
+    """Yield the values in parts that a statement can hold."""
+    for start in range(0, len(values), CHUNK):
+        yield values[start : start + CHUNK]
+
+
+def add_missing(s: Session, table: Any, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Insert rows that were not there a moment ago; return how many are new.
+
+    SQLite's writer is alone. On PostgreSQL another may have added one of them meanwhile: it stays.
+    """
+    if not rows:
+        return 0
+    target = getattr(table, "__table__", table)
+    if s.get_bind().dialect.name != "postgresql":
+        s.connection().execute(insert(target), list(rows))
+        return len(rows)
+    missing = postgresql.insert(target).on_conflict_do_nothing()
+    one = next(iter(target.columns))
+    return len(s.connection().execute(missing.returning(one), list(rows)).all())
 
 
 def schema_record(row: t.LabelSchema) -> SchemaRecord:
@@ -90,6 +118,13 @@ def is_standing(label: Any) -> ColumnElement[bool]:
     )
 
 
+def is_sampled() -> ColumnElement[bool]:
+    """Return the clause that an item is a criterion of a decomposed trace drawn for labelling."""
+    return (col(t.DecompositionSample.decomposition_id) == col(t.Item.decomposition_id)) & (
+        col(t.DecompositionSample.trace_id) == col(t.Item.trace_id)
+    )
+
+
 def latest_label(s: Session, rater_id: int, schema: str, item_id: int) -> t.Label | None:
     """Return the newest row of a rater on an item, open ones included."""
     newest = latest_label_id(s, rater_id, schema, item_id)
@@ -126,6 +161,7 @@ def label_record(row: t.Label, key: str, newest: SchemaRecord) -> LabelRecord:
         schema=row.schema_name,
         schema_version=row.schema_version,
         outdated=not newest.holds(row.category),
+        at_odds=newest.at_odds(row.state, row.category, row.first_wrong_step),  # type: ignore[arg-type]
     )
 
 

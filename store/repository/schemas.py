@@ -1,8 +1,7 @@
-"""Label schemas, raters and runs."""
+"""Label schemas and raters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -10,7 +9,6 @@ from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from store import tables as t
-from store.columns import utc_now
 from store.engine import Base
 from store.exchange.schemas import check_schema, parse_schema, spec_of
 from store.keys import is_name
@@ -28,7 +26,7 @@ def _add_version(s: Session, spec: SchemaSpec, version: int) -> SchemaRecord:
 
 
 class Schemas(Base):
-    """Schemas, raters and runs."""
+    """Schemas and raters."""
 
     def ensure_shipped_schemas(self) -> None:
         """Add those shipped schemas that the database does not have yet."""
@@ -148,27 +146,6 @@ class Schemas(Base):
                 .order_by(col(t.Rater.id))
             ).all()
         return tuple(RaterRecord(r.id or 0, r.name, r.kind, n) for r, n in rows)  # type: ignore[arg-type]
-
-    def record_run(
-        self,
-        stage: str,
-        parameters: Mapping[str, Any],
-        tool_version: str,
-        started_at: str,
-        summary: Mapping[str, Any],
-    ) -> None:
-        """Note a finished stage: what ran, with which parameters, and how it ended."""
-        with self._write() as s:
-            s.add(
-                t.Run(
-                    stage=stage,
-                    parameters=dict(parameters),
-                    tool_version=tool_version,
-                    started_at=started_at,
-                    finished_at=utc_now(),
-                    summary=dict(summary),
-                )
-            )
 
 
 def _missing(s: Session) -> list[str]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import delete, func, insert, update
 from sqlmodel import Session, col, select
 
@@ -22,6 +20,10 @@ from store.records import (
     TraceRecord,
     TraceScoreRecord,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 CHUNK = 500
 
@@ -40,6 +42,7 @@ def trace_record(row: t.Trace, dataset: str, question: str, pool: str) -> TraceR
         form=row.form,
         source=row.source,
         trace=decode_trace(row.steps, row.answer_text, row.answer, row.issues),
+        source_hash=row.source_hash,
     )
 
 
@@ -55,7 +58,17 @@ class Scores(Base):
                 .order_by(col(t.Question.dataset), col(t.Question.external_id), col(t.Pool.name))
             ).all()
         return tuple(
-            PoolRecord(p.id or 0, q.dataset, q.external_id, q.text, p.name, decode_answer(q.gold))
+            PoolRecord(
+                p.id or 0,
+                q.dataset,
+                q.external_id,
+                q.text,
+                p.name,
+                decode_answer(q.gold),
+                p.model,
+                p.variant,
+                p.parameters,
+            )
             for p, q in rows
         )
 
@@ -72,6 +85,19 @@ class Scores(Base):
             trace_record(r, question.dataset, question.external_id, pool.name)
             for r in sorted(rows, key=lambda r: sample_order(r.sample))
         )
+
+    def pool_samples(self, pool: str) -> dict[int, frozenset[str]]:
+        """Return question id → samples of the pools of one name, without reading the traces."""
+        found: dict[int, set[str]] = {}
+        with self._read() as s:
+            rows = s.exec(
+                select(t.Pool.question_id, t.Trace.sample)
+                .join(t.Trace, col(t.Trace.pool_id) == col(t.Pool.id))
+                .where(t.Pool.name == pool)
+            )
+            for question_id, sample in rows:
+                found.setdefault(question_id, set()).add(sample)
+        return {question_id: frozenset(samples) for question_id, samples in found.items()}
 
     def embedder(self, name: str, revision: str, dimension: int) -> int:
         """Return the id of an embedder revision, adding it on first use."""
@@ -125,6 +151,8 @@ class Scores(Base):
 
     def embeddings(self, embedder_id: int, hashes: Iterable[str]) -> dict[str, NDArray[np.float32]]:
         """Return the stored float32 vectors of the text hashes; missing ones are left out."""
+        import numpy as np
+
         out: dict[str, NDArray[np.float32]] = {}
         with self._read() as s:
             for chunk in _chunks(sorted(set(hashes))):
@@ -174,6 +202,12 @@ class Scores(Base):
         with self._read() as s:
             row = s.exec(select(t.Scoring).where(t.Scoring.is_primary)).one_or_none()
             return None if row is None else _scoring_record(s, row)
+
+    def scorings(self) -> tuple[ScoringRecord, ...]:
+        """Return every scoring, oldest first."""
+        with self._read() as s:
+            rows = s.exec(select(t.Scoring).order_by(col(t.Scoring.id))).all()
+            return tuple(_scoring_record(s, row) for row in rows)
 
     def score_hashes(self, scoring_id: int) -> dict[int, str]:
         """Return the input hash of every pool scored under a scoring."""

@@ -191,7 +191,7 @@ def test_a_label_is_added_known_or_changed(filled: Store) -> None:
     same = new_label(KEY, "judge")
     other = new_label(KEY, "judge", "spurious", first_wrong_step=1)
     assert add_labels(filled, [same, other, other]) == ["known", "changed", "known"]
-    assert add_labels(filled, [same, other]) == ["known", "known"]
+    assert add_labels(filled, [same, other]) == ["superseded", "known"]
     bobs = new_label(KEY, "bob", rater_kind="human")
     assert add_labels(filled, [bobs, bobs]) == ["added", "known"]
     rows = filled.label_history(filled.rater("judge", "judge").id, 1)

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 from store import Store
-from store.records import LabelRecord, LabelState, SchemaRecord
+from store.records import (
+    Category,
+    LabelRecord,
+    LabelState,
+    SchemaRecord,
+    SchemaSpec,
+    SealLevel,
+)
 from tests.store.world import add_labels, item_ids, new_label, small_project
 
 
@@ -326,6 +333,131 @@ def test_an_open_seal_shows_everything_so_no_label_is_before_the_reveal(
 
 def open_seal(schema: SchemaRecord) -> SchemaRecord:
     return replace(schema, seal="open")
+
+
+@pytest.mark.parametrize(
+    ("named_path", "beside", "seal"),
+    [
+        ("full", "full", "full"),
+        ("full", "judge", "judge"),
+        ("full", "open", "open"),
+        ("open", "full", "full"),
+        ("judge", None, "judge"),
+        ("open", None, "open"),
+    ],
+)
+def test_a_step_is_sealed_as_the_path_schema_in_use_has_it(
+    named_path: SealLevel,
+    beside: SealLevel | None,
+    seal: SealLevel,
+    store: Store,
+    ana: int,
+    path: SchemaRecord,
+    items: list[int],
+) -> None:
+    step = store.schema("step")
+    spec = SchemaSpec("path", "path", "?", "Look.", path.categories, named_path)
+    if named_path != path.seal:
+        store.version_schema(spec)
+    used = beside and store.add_schema(replace(spec, name="mine", seal=beside))
+    part = store.step_items(items[0])[0].item_id
+    flagged = store.annotate(ana, part, step, flagged=True, beside=used)
+    made = store.commit_label(ana, part, step, category="valid", beside=used)
+    undone = store.undo(ana)
+    assert undone is not None
+    assert undone.label is not None
+    rows = (flagged, made, undone.label)
+    assert [(r.seal, r.before_reveal) for r in rows] == [(seal, seal != "open")] * 3
+    open_step = replace(step, seal="open")
+    assert (
+        store.commit_label(ana, part, open_step, category="arithmetic", beside=used).seal == "open"
+    )
+
+
+def test_beside_a_path_is_its_own_seal_and_a_step_schema_is_none(
+    store: Store, ana: int, path: SchemaRecord, items: list[int]
+) -> None:
+    shown = open_seal(path)
+    made = store.commit_label(ana, items[0], path, category="faithful", beside=shown)
+    assert made.seal == "full"
+    with pytest.raises(ValueError, match="step items; a schema of paths is right"):
+        store.commit_label(ana, items[1], path, category="faithful", beside=store.schema("step"))
+    assert store.label_history(ana, items[1]) == ()
+
+
+# --- a first wrong step beside several categories --------------------------------------------
+
+SEVERAL = SchemaSpec(
+    "several",
+    "path",
+    "Which?",
+    "Look.",
+    (
+        Category("1", "format"),
+        Category("2", "logic", takes_first_wrong_step=True),
+        Category("3", "facts", takes_first_wrong_step=True),
+        Category("4", "none", excludes_others=True),
+        Category("5", "unsure", "unsure"),
+    ),
+    multi=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("state", "categories", "takes"),
+    [
+        ("labelled", ["logic"], True),
+        ("labelled", ["format", "logic"], True),
+        ("labelled", ["logic", "facts"], True),
+        ("labelled", ["format"], False),
+        ("labelled", ["none"], False),
+        ("unsure", None, False),
+    ],
+)
+def test_one_category_that_takes_a_first_wrong_step_is_enough(
+    state: LabelState,
+    categories: list[str] | None,
+    takes: bool,
+    store: Store,
+    ana: int,
+    items: list[int],
+) -> None:
+    schema = store.add_schema(SEVERAL)
+
+    def commit() -> LabelRecord:
+        return store.commit_label(
+            ana, items[0], schema, state=state, categories=categories, first_wrong_step=1
+        )
+
+    if takes:
+        made = commit()
+        assert (made.first_wrong_step, made.at_odds) == (1, False)
+        return
+    with pytest.raises(ValueError, match="cannot have a first wrong step"):
+        commit()
+    assert store.label_history(ana, items[0]) == ()
+
+
+def test_an_imported_label_at_odds_with_itself_is_told_and_kept(
+    store: Store, ana: int, path: SchemaRecord, items: list[int]
+) -> None:
+    (case,) = [r.case_id for r in store.cases(ana).rows]
+    keys = [p.item for p in store.case(case, ana, path).paths]
+    said = [("faithful", 1), ("spurious", 1), ("faithful", None), ("spurious", None)]
+    add_labels(
+        store,
+        [
+            new_label(key, "ana", category, rater_kind="human", first_wrong_step=step)
+            for key, (category, step) in zip(keys, said, strict=True)
+        ],
+    )
+    found = [store.label(ana, item, path) for item in items]
+    assert [(r.category, r.first_wrong_step) for r in found if r] == said
+    assert [r.at_odds for r in found if r] == [True, False, False, False]
+    flagged = store.annotate(ana, items[0], path, flagged=True)
+    assert (flagged.category, flagged.first_wrong_step, flagged.at_odds) == ("faithful", 1, True)
+    mended = store.commit_label(ana, items[0], path, category="faithful")
+    assert (mended.first_wrong_step, mended.at_odds) == (None, False)
 
 
 def test_agreement_uses_the_label_from_before_the_reveal(

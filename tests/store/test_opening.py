@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from store import StoreError, open_store
-from store.engine import HEAD
+from store import StoreError, check_database, open_store
+from store.revision import HEAD
 
 
 def refuse(db: str | Path, *words: str) -> None:
@@ -94,14 +96,141 @@ def test_a_read_only_connection_is_refused(db: Path) -> None:
     assert db.read_bytes() == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anything")
+NOBODY = 65_534
+
+
+def as_nobody(db: Path) -> str:
+    """Open a database without root's rights, and return what it was refused with."""
+    if os.geteuid() != 0:
+        with pytest.raises(StoreError) as caught:
+            open_store(db)
+        return str(caught.value)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        try:
+            open_store(db).close()
+            said = "opened"
+        except BaseException as error:
+            said = f"{'' if isinstance(error, StoreError) else type(error).__name__}{error}"
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Make a folder that others can reach, unlike `tmp_path`; its rights are given back."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "project"
+        path.parent.chmod(0o755)
+        path.mkdir()
+        yield path
+        path.chmod(0o755)
+
+
+def put(folder: Path, content: bytes | None, file_mode: int, folder_mode: int) -> Path:
+    db = folder / "locked.db"
+    if content is not None:
+        db.write_bytes(content)
+        db.chmod(file_mode)
+    folder.chmod(folder_mode)
+    return db
+
+
+unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="rights are other ones on Windows")
+
+
+@unix
 @pytest.mark.parametrize("migrated", [True, False])
-def test_a_read_only_file_is_refused(migrated: bool, blank: Path, tmp_path: Path) -> None:
-    db = tmp_path / "locked.db"
-    db.write_bytes(blank.read_bytes() if migrated else b"")
-    db.chmod(0o444)
-    refuse(db, str(db), "read-only")
-    assert db.read_bytes() == (blank.read_bytes() if migrated else b"")
+def test_a_read_only_file_is_refused(migrated: bool, blank: Path, folder: Path) -> None:
+    content = blank.read_bytes() if migrated else b""
+    db = put(folder, content, 0o444, 0o777)
+    assert as_nobody(db) == f"{db} is read-only: make it writable, or open a copy"
+    assert db.read_bytes() == content
+
+
+@unix
+@pytest.mark.parametrize("stored", ["migrated", "empty", "none"])
+def test_a_read_only_folder_is_refused(stored: str, blank: Path, folder: Path) -> None:
+    content = {"migrated": blank.read_bytes(), "empty": b"", "none": None}[stored]
+    db = put(folder, content, 0o666, 0o555)
+    assert as_nobody(db) == (
+        f"the folder of {db} is read-only, and a database that is open needs files beside it: "
+        "make the folder writable, or open a copy elsewhere"
+    )
+    assert os.listdir(folder) == ([] if content is None else ["locked.db"])
+    assert content is None or db.read_bytes() == content
+
+
+@unix
+@pytest.mark.parametrize(("file_mode", "folder_mode"), [(0o000, 0o777), (0o666, 0o000)])
+def test_a_file_out_of_reach_is_refused(
+    file_mode: int, folder_mode: int, blank: Path, folder: Path
+) -> None:
+    db = put(folder, blank.read_bytes(), file_mode, folder_mode)
+    assert as_nobody(db) == f"{db} cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (sqlite3.SQLITE_READONLY, "is read-only: make it writable, or open a copy"),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, "make the folder writable"),
+        (sqlite3.SQLITE_CANTOPEN, "cannot be opened: file and folder must be there and writable"),
+        (sqlite3.SQLITE_CORRUPT, "is not a database medoid can read: as SQLite says"),
+    ],
+)
+def test_what_sqlite_refuses_is_told_by_its_code(
+    code: int, words: str, db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a disk mounted read-only, say, no right of the file tells."""
+
+    def refused(_cursor: object) -> None:
+        error = sqlite3.OperationalError("as SQLite says")
+        error.sqlite_errorcode = code
+        raise error
+
+    monkeypatch.setattr("store.engine._need_writable", refused)
+    refuse(db, str(db), words)
+
+
+@pytest.mark.parametrize("prefix", ["", "sqlite:///"])
+def test_a_missing_file_is_made_only_where_that_is_wanted(prefix: str, tmp_path: Path) -> None:
+    db = tmp_path / "typo.db"
+    missing = f"{db} does not exist: name another with --db, or make it with medoid import FILE…"
+    for attempt in (
+        lambda: open_store(f"{prefix}{db}", create=False),
+        lambda: check_database(f"{prefix}{db}"),
+    ):
+        with pytest.raises(StoreError) as caught:
+            attempt()
+        assert str(caught.value) == f"{missing}; medoid demo needs none"
+        assert os.listdir(tmp_path) == []
+    open_store(f"{prefix}{db}").close()
+    assert os.listdir(tmp_path) == ["typo.db"]
+    check_database(f"{prefix}{db}")
+    open_store(f"{prefix}{db}", create=False).close()
+
+
+def test_databases_beside_a_missing_one_are_named(tmp_path: Path) -> None:
+    for name in ("d.db", "b.db", "a.db", "c.db", "notes.txt"):
+        (tmp_path / name).touch()
+    with pytest.raises(
+        StoreError, match=r"typo.db does not exist \(beside it: a.db, b.db, c.db\):"
+    ):
+        open_store(tmp_path / "typo.db", create=False)
+
+
+def test_no_file_is_needed_for_a_database_in_memory() -> None:
+    with open_store("sqlite://", create=False) as store:
+        assert store.schema().name == "path"
 
 
 def test_opening_does_not_wait_for_a_long_write(db: Path) -> None:

@@ -316,7 +316,7 @@ def test_a_page_in_random_order_is_read_through_the_index(show: CaseFilter, larg
     cursor = large.cases(ana, show=show).cursor
     for after in (None, cursor):
         every = plans(large, lambda after=after: large.cases(ana, show=show, after=after))
-        page = next(p for p in every if any("audit_case" in step for step in p))
+        page = next(p for p in every if any("ix_audit_case_order" in step for step in p))
         assert "audit_case USING INDEX ix_audit_case_order" in page[0]
         assert ("random_key>" in page[0]) == (after is not None)
         assert [step for step in page if "ORDER BY" in step] == []
@@ -344,6 +344,51 @@ def test_what_a_key_press_asks_for_is_looked_up_not_scanned(large: Store) -> Non
     for name, steps in scanned.items():
         assert [s for s in steps if s.split()[1] in tables] == [], name
     assert [s for s in scanned["next"] if "ix_audit_case_order" not in s] == []
+
+
+def test_a_page_of_a_large_group_is_walked_to_and_one_of_a_small_group_is_sorted(
+    tmp_path: Path,
+) -> None:
+    """Either way the list is the same; what is the cheaper one depends on the group's size."""
+    fill(tmp_path / "a.db", 3_000)
+    with open_store(tmp_path / "a.db") as store, store._write() as session:
+        question, pool = t.Question.__table__, t.Pool.__table__  # type: ignore[attr-defined]
+        session.execute(question.update().values(dataset="large"))
+        session.execute(question.update().where(question.c.id % 30 == 0).values(dataset="small"))
+        session.execute(pool.update().values(name="p"))
+    with open_store(tmp_path / "a.db") as store:
+        ana = store.rater("ana").id
+        for dataset, walked in (("large", True), ("small", False)):
+            wanted = {"dataset": dataset, "pool": "p", "limit": 20}
+            every = plans(store, lambda w=wanted: store.cases(ana, **w))
+            assert any("ix_audit_case_order" in s for plan in every for s in plan) is walked
+            shown: list[CaseFilter] = ["all", "unlabelled", "done", "flagged"]
+            for show in shown:
+                rows = read_all(store, ana, 20, dataset=dataset, pool="p", show=show)
+                ids = [i for i in range(1, 3_001) if (i % 30 == 0) is (dataset == "small")]
+                kept = sorted((i for i in ids if SHOWN[show](i)), key=ORDER["random"])
+                assert [r.case_id for r in rows] == kept
+
+
+def test_labels_on_a_few_items_are_looked_up_by_these_items(large: Store) -> None:
+    """Not by their rater alone, who may have made thousands."""
+    ana = large.rater("ana").id
+    case = large.cases(ana).rows[0].case_id
+    items = item_ids(large, case, ana)
+    last = large.cases(ana, limit=20_000).rows[-1].case_id
+    decided = item_ids(large, last, ana)[0]
+    large.commit_label(ana, decided, large.schema(), category="faithful", active_seconds=1.0)
+    with large._write() as session:
+        rows = [
+            {"key": f"step:{k}", "kind": "step", "question_id": q, "trace_id": k, "step": 0}
+            for k, q in ((items[0], case), (decided, last))
+        ]
+        session.execute(insert(t.Item), rows)
+    # A pace begins with the rater's newest acts, read from their end up to a limit.
+    for call, n in ((lambda: large.step_labels_of(ana, items), 0), (lambda: large.pace(ana), 1)):
+        steps = [s for plan in plans(large, call) for s in plan if s.startswith("SEARCH label ")]
+        assert any("item_id=?" in s for s in steps)
+        assert sum(s.endswith("(rater_id=?)") for s in steps) == n
 
 
 def test_the_overview_reads_no_texts(large: Store) -> None:

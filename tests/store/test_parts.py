@@ -13,7 +13,8 @@ import pytest
 from store import SealedError, Store
 from store.exchange.schemas import spec_of
 from store.keys import TraceItemKey
-from store.records import LabelState, SchemaRecord
+from store.records import LabelState, PathView, SchemaRecord
+from tests.store.models_world import decomposed
 from tests.store.test_label_machine import ERRORS
 from tests.store.world import (
     add_labels,
@@ -41,6 +42,10 @@ def path_item(store: Store, ana: int, case: int) -> int:
     return item_ids(store, case, ana)[0]
 
 
+def paths_of(store: Store, case: int, rater: int) -> tuple[PathView, ...]:
+    return store.case(case, rater, store.schema()).paths
+
+
 def key_of_item(store: Store, case: int, rater: int, item: int) -> str:
     paths = store.case(case, rater, store.schema()).paths
     return next(p.item for p in paths if p.item_id == item)
@@ -56,11 +61,14 @@ def test_steps_and_criteria_are_made_once_under_stable_keys(
     steps = store.step_items(path_item)
     assert [(s.key, s.step) for s in steps] == [(f"step:{place}/{n}", n) for n in (0, 1)]
     assert store.step_items(path_item) == steps
-    criteria = store.criterion_items(path_item)
+    split = decomposed(store, "m/split 1")
+    trace_id = next(p.trace_id for p in paths_of(store, case, ana) if p.item_id == path_item)
+    criteria = store.criterion_items(split, trace_id)
     names = ["atomic", "nothing_invented", "dependencies_kept"]
-    assert [(c.key, c.criterion) for c in criteria] == [
-        (f"criterion:{place}/{n}", n) for n in names
+    assert [(c.key, c.decomposition, c.criterion) for c in criteria] == [
+        (f"criterion:{place}/m%2Fsplit 1/{n}", "m/split 1", n) for n in names
     ]
+    assert store.criterion_items(split, trace_id) == criteria
     assert len({r.item_id for r in (*steps, *criteria)} | {path_item}) == 6
     with pytest.raises(ValueError, match="is a step, not a path"):
         store.step_items(steps[0].item_id)
@@ -73,7 +81,9 @@ def test_steps_and_criteria_are_made_once_under_stable_keys(
         ("step:a/b/c/d/01", "a step is a number from 0"),
         ("step:a/b/c/d/-1", "a step is a number from 0"),
         ("step:a/b/c/d/x", "a step is a number from 0"),
-        ("criterion:a/b/c/d/nice", "atomic, nothing_invented, dependencies_kept"),
+        ("criterion:a/b/c/d/x/nice", "atomic, nothing_invented, dependencies_kept"),
+        ("criterion:a/b/c/d/atomic", "POOL/SAMPLE/DECOMPOSITION/CRITERION"),
+        ("criterion:a/b/c/d//atomic", "POOL/SAMPLE/DECOMPOSITION/CRITERION"),
         ("path:a/b/c", "path:DATASET/QUESTION/POOL/SAMPLE"),
         ("pair:a/b/c/d", "is none of path:"),
     ],
@@ -84,7 +94,7 @@ def test_a_key_of_another_form_is_refused(key: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["path:a%2Fb/50%25/c/d", "step:a/b/c/d/10", "criterion:a/b/c/d/atomic"]
+    "key", ["path:a%2Fb/50%25/c/d", "step:a/b/c/d/10", "criterion:a/b/c/d/m%2F1/atomic"]
 )
 def test_a_key_is_written_as_it_is_read(key: str) -> None:
     assert str(TraceItemKey.parse(key)) == key
@@ -92,7 +102,8 @@ def test_a_key_is_written_as_it_is_read(key: str) -> None:
 
 def test_labels_of_steps_and_criteria_are_imported(store: Store, case: int) -> None:
     step = key_of("q0", "1").replace("path:", "step:") + "/1"
-    criterion = key_of("q0", "1").replace("path:", "criterion:") + "/atomic"
+    criterion = key_of("q0", "1").replace("path:", "criterion:") + "/split/atomic"
+    decomposed(store, "split")
     lines = [
         replace(new_label(step, "judge", "arithmetic"), schema="step"),
         replace(new_label(criterion, "judge", "no"), schema="decomposition"),
@@ -103,6 +114,10 @@ def test_labels_of_steps_and_criteria_are_imported(store: Store, case: int) -> N
         (replace(lines[0], item=step[:-1] + "2"), "names no step: the trace has 2"),
         (replace(lines[0], schema="path"), "is not path:DATASET/QUESTION/POOL/SAMPLE"),
         (replace(lines[0], category="faithful"), "'faithful' is not in schema step version 1"),
+        (
+            replace(lines[1], item=criterion.replace("/split/", "/other/")),
+            "no decomposition 'other' of this trace",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             add_labels(store, [bad])
@@ -128,11 +143,15 @@ def test_step_labels_stand_beside_the_path_label(
     }
     assert (made.schema, made.item_id) == ("step", one)
     assert store.step_labels(store.rater("bob").id, path_item) == {}
+    others = [i for i in item_ids(store, case, ana) if i != path_item]
+    of_all = store.step_labels_of(ana, [*others, path_item])
+    assert of_all == {path_item: found, **{i: {} for i in others}}
+    assert store.step_labels_of(ana, []) == {}
     assert store.case(case, ana, store.schema()).n_left == 3  # steps are no paths
     assert store.progress(ana).n_decided == 1
     steps = store.progress(ana, "step")
     assert (steps.n_items, steps.n_decided, steps.n_cases, steps.n_cases_done) == (8, 2, 1, 0)
-    assert store.progress(ana, "decomposition").n_items == 12
+    assert store.progress(ana, "decomposition").n_items == 0  # nothing was drawn
 
 
 def test_undo_says_which_step_of_which_path(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from store import Store
-from store.records import SessionSummary
+from store.records import Category, SchemaSpec, SessionSummary
 from tests.store.world import add_labels, case_ids, item_ids, key_of, new_label, small_project
 
 START = "2026-01-01T10:00:00.000000+00:00"
@@ -71,7 +73,7 @@ def test_a_session_is_summed_up_by_what_it_left(
         n_flagged=1,
         n_undone=1,
         active_seconds=10 + 4 + 2.5 + 30 + 7 + 1.5,
-        median_seconds=10.0,  # of 10, 6.5 and 30
+        median_seconds=11.5,  # of 10 with 1.5 on a step, 6.5 and 30
         wall_seconds=found.wall_seconds,
         per_category={"faithful": 1, "spurious": 1},
         others={"step": 1},
@@ -141,6 +143,122 @@ def test_pace_is_the_median_over_the_last_decided_items(
     store.commit_label(ana, part, store.schema("step"), category="valid", active_seconds=0.5)
     assert (store.pace(ana, last=1), store.pace(ana, schema="step")) == (3.0, 0.5)
     assert store.pace(store.rater("bob").id) is None
+
+
+def test_a_paths_time_is_its_own_and_that_of_its_steps(
+    store: Store, ana: int, items: list[int]
+) -> None:
+    path, step = store.schema(), store.schema("step")
+    sid = store.start_session(ana).id
+
+    def on_steps(item: int, *seconds: float | None, session: int | None = sid) -> None:
+        refs = store.step_items(item)
+        for n, spent in enumerate(seconds):
+            store.commit_label(
+                ana,
+                refs[n % len(refs)].item_id,
+                step,
+                category="valid" if n < len(refs) else "arithmetic",  # again: a change of mind
+                active_seconds=spent,
+                session_id=session,
+            )
+
+    def on_path(item: int, seconds: float | None) -> None:
+        store.commit_label(
+            ana, item, path, category="faithful", active_seconds=seconds, session_id=sid
+        )
+
+    on_steps(items[0], 4.0, 6.0, 1.0)
+    on_path(items[0], 2.0)
+    on_steps(items[1], 3.0, session=None)
+    on_path(items[1], 20.0)
+    on_steps(items[2], 50.0)  # its path waits
+    on_steps(items[3], 40.0)
+    on_path(items[3], None)  # not timed: passed over
+    assert store.pace(ana) == 18.0  # of 2 + 4 + 6 + 1 and 20 + 3
+    assert store.pace(ana, last=1) == 23.0
+    assert store.pace(ana, schema="step", last=2) == 45.0
+    found = store.session_summary(sid)
+    assert found.median_seconds == 16.5  # of 13 and 20: the 3 s were in no session
+    assert found.active_seconds == 4 + 6 + 1 + 2 + 20 + 50 + 40
+    assert (found.n_decided, found.others) == (3, {"step": 4})
+    bob = store.rater("bob").id
+    part = store.step_items(items[1])[1].item_id
+    store.commit_label(bob, part, step, category="valid", active_seconds=900.0)
+    assert store.pace(ana) == 18.0
+
+
+# --- where one stopped ---------------------------------------------------------------------
+
+
+def _found(store: Store, rater: int, **where: Any) -> tuple[int, int | None, bool] | None:
+    act = store.last_act(rater, **where)
+    return None if act is None else (act.path_item_id, act.step, act.on_step)
+
+
+def test_the_last_act_is_found_with_its_step(store: Store, ana: int, items: list[int]) -> None:
+    path, step = store.schema(), store.schema("step")
+    a, b = items[0], items[5]
+    assert store.last_act(ana) is None
+    store.commit_label(ana, a, path, category="faithful")
+    assert _found(store, ana) == (a, None, False)
+    store.commit_label(ana, b, path, category="spurious", first_wrong_step=1)
+    assert _found(store, ana) == (b, 1, False)
+    store.undo(ana)
+    assert _found(store, ana) == (b, 1, False)  # the step that was marked
+    store.annotate(ana, a, path, flagged=True)
+    assert _found(store, ana) == (a, None, False)
+    parts = [r.item_id for r in store.step_items(b)]
+    store.commit_label(ana, parts[0], step, category="valid")
+    assert _found(store, ana) == (b, 0, True)
+    store.commit_label(ana, parts[1], step, state="skipped")
+    assert _found(store, ana) == (b, 1, True)
+    store.undo(ana)
+    store.undo(ana)
+    assert _found(store, ana) == (b, 0, True)
+    found = store.last_act(ana)
+    assert found is not None
+    cases = case_ids(store, ana)
+    assert (found.case_id, found.dataset, found.pool) == (cases[1], "own", "gen@plain")
+    assert b in item_ids(store, cases[1], ana)
+
+
+def test_others_imports_and_other_path_schemas_are_no_acts(
+    store: Store, ana: int, items: list[int]
+) -> None:
+    path = store.schema()
+    store.commit_label(ana, items[0], path, category="faithful")
+    store.commit_label(store.rater("bob").id, items[1], path, category="faithful")
+    add_labels(store, [new_label(key_of("q1", "1"), "ana", rater_kind="human")])
+    errors = store.add_schema(
+        SchemaSpec("errors", "path", "Which?", "Look.", (Category("1", "a"), Category("2", "b")))
+    )
+    store.commit_label(ana, items[2], errors, category="a")
+    assert _found(store, ana) == (items[0], None, False)
+    assert _found(store, ana, schema="errors") == (items[2], None, False)
+    part = store.step_items(items[3])[0].item_id
+    store.commit_label(ana, part, store.schema("step"), category="valid")
+    for schema in ("path", "errors"):
+        assert _found(store, ana, schema=schema) == (items[3], 0, True)
+
+
+def test_the_last_act_in_one_pool_or_dataset(store: Store, ana: int) -> None:
+    small_project(store, 2)
+    small_project(store, 2, pool="other@plain")
+    by_pool = {
+        pool: [r.case_id for r in store.cases(ana, pool=pool).rows]
+        for pool in ("gen@plain", "other@plain")
+    }
+    first, second = by_pool.values()
+    path = store.schema()
+    one, two = item_ids(store, first[0], ana)[0], item_ids(store, second[1], ana)[0]
+    store.commit_label(ana, one, path, category="faithful")
+    store.commit_label(ana, two, path, category="faithful")
+    assert _found(store, ana) == (two, None, False)
+    assert _found(store, ana, pool="gen@plain", dataset="own") == (one, None, False)
+    assert _found(store, ana, pool="other@plain") == (two, None, False)
+    assert _found(store, ana, dataset="else") is None
+    assert _found(store, ana, pool="gen") is None
 
 
 def test_progress_is_ones_own(store: Store, ana: int, items: list[int]) -> None:
