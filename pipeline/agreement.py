@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from scoring.agreement import (
     rating_table,
 )
 from store import Store
-from store.records import JudgeSummary, LabelPair, RaterRecord
+from store.records import AfterUnseal, JudgeSummary, LabelPair, RaterRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,10 @@ class PairReport:
     "outdated", a category that the newest version no longer has, included); `origins` the rater's
     labels by whether they were made before the reveal; `versions` the items by the schema version
     under which they were labelled. `n_held` labels are left out ("held" among the states) because
-    the person still has sealed items to label and has not revealed the question. With `multi`, categories are sets of
-    categories, and only the same set agrees.
+    the person still has sealed items to label and has not revealed the question. `after_unseal`
+    tells of each person how many of their labels were made after somebody first looked behind the
+    seal (none are left out for it); it is empty while nobody has. With `multi`, categories are
+    sets of categories, and only the same set agrees.
     """
 
     schema: str
@@ -54,6 +56,7 @@ class PairReport:
     versions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     n_held: int = 0
     multi: bool = False
+    after_unseal: Mapping[str, AfterUnseal] = field(default_factory=dict)
 
     @property
     def mixed_versions(self) -> bool:
@@ -117,7 +120,16 @@ def pair_report(
         },
         n_held=n_held,
         multi=record.multi,
+        after_unseal=_after_unseal(store, known.values(), schema),
     )
+
+
+def _after_unseal(
+    store: Store, raters: Iterable[RaterRecord], schema: str
+) -> dict[str, AfterUnseal]:
+    people = [r.name for r in raters if r.kind == "human"]
+    found = {name: store.labels_after_unseal(schema, name) for name in people}
+    return {name: counts for name, counts in found.items() if counts is not None}
 
 
 def _without_held(pair: LabelPair, a_running: bool, b_running: bool) -> LabelPair:

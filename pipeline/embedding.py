@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from judges.embedders import Embedder, embedder_info, open_embedder
-from pipeline.facts import undecomposed
+from pipeline.facts import UNDECOMPOSED, PoolFacts, fact_source
 from pipeline.progress import OnProgress, Progress, silent
 from store import Store
 from store.columns import text_hash
+from store.records import PoolRecord, TraceRecord
 
 SAVE_EVERY = 2048
 
@@ -36,13 +37,26 @@ class EmbedSummary:
     encode_seconds: float
 
 
-def distinct_fact_texts(store: Store) -> tuple[dict[str, str], int]:
-    """Return every distinct fact text by hash, and how many facts there are in all."""
+OnPool = Callable[[PoolRecord, tuple[TraceRecord, ...], PoolFacts], None]
+
+
+def distinct_fact_texts(
+    store: Store, decomposition: str = UNDECOMPOSED, on_pool: OnPool | None = None
+) -> tuple[dict[str, str], int]:
+    """Return every distinct fact text by hash, and how many facts there are in all.
+
+    `on_pool` is shown every pool with its traces and facts, which are read one pool at a time.
+    """
+    source = fact_source(store, decomposition)
     texts: dict[str, str] = {}
     n_facts = 0
     for pool in store.pools():
-        for record in store.pool_traces(pool.id):
-            for fact in undecomposed(record.trace):
+        traces = store.pool_traces(pool.id)
+        found = source.of_pool(pool.id, traces)
+        if on_pool is not None:
+            on_pool(pool, traces, found)
+        for facts in found.facts.values():
+            for fact in facts:
                 n_facts += 1
                 texts.setdefault(text_hash(fact.text), fact.text)
     return texts, n_facts
@@ -52,21 +66,25 @@ def embed(
     store: Store,
     name: str = "minilm",
     *,
+    decomposition: str = UNDECOMPOSED,
     on_progress: OnProgress = silent,
     open_: Callable[[str], Embedder] = open_embedder,
+    on_pool: OnPool | None = None,
 ) -> EmbedSummary:
-    """Embed every distinct fact text that has no vector yet.
+    """Embed every distinct fact text of a decomposition that has no vector yet.
 
     Nothing is loaded when nothing is missing. Vectors are stored as they come, so an interruption
-    costs at most the last batch.
+    costs at most the last batch. `on_pool` is shown every pool as it is read.
 
     Raises
     ------
+    ValueError
+        When there is no such decomposition.
     judges.embedders.EmbedderError
         When the embedder cannot be opened.
     """
     revision = embedder_info(name).revision
-    texts, n_facts = distinct_fact_texts(store)
+    texts, n_facts = distinct_fact_texts(store, decomposition, on_pool)
     embedder_id = next((i for i, n, r, _ in store.embedders() if (n, r) == (name, revision)), None)
     known = set() if embedder_id is None else store.known_embeddings(embedder_id, texts)
     missing = [h for h in texts if h not in known]

@@ -1,4 +1,4 @@
-"""The import stage: files of traces and labels into the database, line by line."""
+"""The import stage: files of traces, labels and questions into the database, line by line."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from store.exchange.cells import csv_header, csv_rows
 from store.exchange.items import is_item_line, item
 from store.exchange.labels import is_label_line, label, row_of_cells
 from store.exchange.lines import LineError, Rejected, read_lines, shown
+from store.exchange.questions import Naming, RawQuestion, is_question_line, native_question
 from store.exchange.traces import (
     RawTrace,
     faithful_cot,
@@ -50,6 +51,7 @@ class ImportSummary:
     traces: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     items: Counter[str] = field(default_factory=Counter)
+    questions: Counter[str] = field(default_factory=Counter)
     rejected: list[Rejected] = field(default_factory=list)
     n_strict: int = 0
     n_usable: int = 0
@@ -64,7 +66,8 @@ class ImportSummary:
     @property
     def n_good(self) -> int:
         """Lines that were used or known already."""
-        return sum(sum(n.values()) for n in (self.traces, self.labels, self.items))
+        kinds = (self.traces, self.labels, self.items, self.questions)
+        return sum(sum(n.values()) for n in kinds)
 
     def note_trace(self, new: NewTrace) -> None:
         """Count what the parser made of an added trace."""
@@ -84,6 +87,7 @@ class ImportSummary:
             "traces": dict(self.traces),
             "labels": dict(self.labels),
             "items": dict(self.items),
+            "questions": dict(self.questions),
             "rejected": [
                 {"file": r.file, "line": r.line, "message": r.message} for r in self.rejected
             ],
@@ -103,7 +107,7 @@ class ImportSummary:
 class _Entry:
     file: str
     line: int
-    value: RawTrace | NewLabel | NewItem | LineError
+    value: RawTrace | RawQuestion | NewLabel | NewItem | LineError
 
 
 def import_files(
@@ -115,12 +119,12 @@ def import_files(
     strict: bool = False,
     on_progress: OnProgress = silent,
 ) -> ImportSummary:
-    """Import files; traces first, then labels, whatever the order of the files.
+    """Import files; questions first, then traces, then labels, whatever the order of the files.
 
     Parameters
     ----------
     dataset, pool
-        Names for files that do not say (Faithful-COT); the file's stem otherwise.
+        Names for files that do not say (Faithful-COT, questions); the file's stem otherwise.
     strict
         All or nothing: with any rejected line, nothing is kept.
 
@@ -132,7 +136,7 @@ def import_files(
     start = time.perf_counter()
     summary = ImportSummary()
     entries = list(_entries(files, dataset, pool))
-    ordered = sorted(entries, key=lambda e: isinstance(e.value, NewLabel | NewItem))
+    ordered = sorted(entries, key=_turn)
     chunk = len(ordered) or 1 if strict else COMMIT_EVERY
     try:
         for first in range(0, len(ordered), chunk):
@@ -161,6 +165,13 @@ class _RollBackError(Exception):
     pass
 
 
+def _turn(entry: _Entry) -> int:
+    """Return which entries come before others: those they need."""
+    if isinstance(entry.value, RawQuestion):
+        return 0
+    return 2 if isinstance(entry.value, NewLabel | NewItem) else 1
+
+
 def _entries(files: Iterable[Path], dataset: str | None, pool: str | None) -> Iterator[_Entry]:
     for path in files:
         try:
@@ -186,7 +197,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | LineError]]:
             1,
             LineError(
                 f"a header with the columns {shown(fields, 100)}; labels (item, rater, category) "
-                "or items (item, kind) are right"
+                "or items (item, kind) are right; for a file of questions name its --mapping"
             ),
         )
         return
@@ -199,7 +210,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | LineError]]:
 
 def _values(
     row: dict[str, Any] | LineError, stem: str, dataset: str | None, pool: str | None
-) -> Iterator[RawTrace | NewLabel | NewItem | LineError]:
+) -> Iterator[RawTrace | RawQuestion | NewLabel | NewItem | LineError]:
     try:
         if isinstance(row, LineError):
             yield row
@@ -211,6 +222,8 @@ def _values(
             yield from faithful_cot(row, dataset or stem, pool or stem)
         elif is_trace_line(row):
             yield native_trace(row, pool or stem)
+        elif is_question_line(row):
+            yield native_question(row, Naming(dataset, stem))
         else:
             yield LineError(_unknown(row))
     except LineError as error:
@@ -219,9 +232,9 @@ def _values(
 
 def _unknown(row: Mapping[str, Any]) -> str:
     return (
-        f"an object with the fields {shown(sorted(row), 100)}; a trace (dataset, question_id, "
-        "question, sample, and text or steps), a label (item, schema, rater, category), an item "
-        "(item, kind) or a Faithful-COT question (id, question, cots) is right"
+        f"an object with the fields {shown(sorted(row), 80)}; a trace (dataset, question_id, "
+        "question, sample, text or steps), question (question, gold), label (item, rater, "
+        "category), item (item, kind) or Faithful-COT question is right, or give --mapping"
     )
 
 
@@ -235,13 +248,18 @@ def _import_one(batch: ImportBatch, entry: _Entry, summary: ImportSummary) -> No
         if isinstance(entry.value, NewItem):
             summary.items[batch.add_item(entry.value)] += 1
             return
+        if isinstance(entry.value, RawQuestion):
+            stated = entry.value.kind_stated
+            outcome = batch.add_question(entry.value.question, kind_stated=stated)
+            summary.questions[outcome] += 1
+            return
         begin = time.perf_counter()
         raw = entry.value
         new = raw.parsed(batch.settled_question(raw.question, kind_stated=raw.kind_stated))
         summary.parse_seconds += time.perf_counter() - begin
-        outcome = batch.add_trace(new)
-        summary.traces[outcome] += 1
-        if outcome == "added":
+        added = batch.add_trace(new)
+        summary.traces[added] += 1
+        if added == "added":
             summary.note_trace(new)
     except (LineError, ConflictError) as error:
         summary.rejected.append(Rejected(entry.file, entry.line, str(error)))

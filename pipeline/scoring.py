@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from judges.embedders import embedder_info
 from pipeline.embedding import EmbedSummary, embed
-from pipeline.facts import undecomposed
+from pipeline.facts import UNDECOMPOSED, PoolFacts, fact_source, undecomposed
 from pipeline.progress import OnProgress, Progress, silent
 from pipeline.version import TOOL_VERSION
 from scoring.graphs import (
@@ -25,7 +25,7 @@ from scoring.graphs import (
     pool_geometry,
     self_consistency,
 )
-from scoring.types import NormalForm
+from scoring.types import Fact, NormalForm
 from store import Store
 from store.codec import encode_answer
 from store.columns import content_hash, text_hash
@@ -88,6 +88,7 @@ def score(
     store: Store,
     *,
     embedder: str = "minilm",
+    decomposition: str = UNDECOMPOSED,
     parameters: ScoreParameters | None = None,
     primary: bool | None = None,
     on_progress: OnProgress = silent,
@@ -95,34 +96,58 @@ def score(
     """Score every pool whose inputs changed since it was last scored with these parameters.
 
     Texts without a vector are embedded first. SC and GSC use the same electorate: the traces with
-    a usable graph and a parsed answer; the others are counted by reason.
+    a usable graph and a parsed answer; the others are counted by reason. Under a `decomposition`
+    its facts are the nodes; a trace without any (not decomposed, or to no effect) has no vote, and
+    the children of a step that got no fact inherit its parents.
 
     Raises
     ------
     ValueError
-        When the database holds no pool.
+        When the database holds no pool, or no such decomposition.
     judges.embedders.EmbedderError
         When texts must be embedded and the embedder cannot be opened.
     """
     parameters = parameters or ScoreParameters()
     pools = store.pools()
     if not pools:
-        raise ValueError("nothing to score: import traces first (medoid import FILE…)")
-    embedding = embed(store, embedder, on_progress=on_progress)
+        raise ValueError(
+            "nothing to score: no question has traces; sample them (medoid generate) or import "
+            "them (medoid import FILE…)"
+        )
+    source = fact_source(store, decomposition)
+    digests: dict[int, str] = {}
+
+    def digest_of(pool: PoolRecord, traces: tuple[TraceRecord, ...], found: PoolFacts) -> str:
+        return input_hash(traces, pool.gold, found if decomposition != UNDECOMPOSED else None)
+
+    def note(pool: PoolRecord, traces: tuple[TraceRecord, ...], found: PoolFacts) -> None:
+        digests[pool.id] = digest_of(pool, traces, found)
+
+    # What was read to be embedded tells which pools are to be scored: the others are read once.
+    embedding = embed(
+        store, embedder, decomposition=decomposition, on_progress=on_progress, on_pool=note
+    )
     start = time.perf_counter()
     embedder_id = embedding.embedder_id
     if embedder_id is None:
         known_as = embedder_info(embedder)
         embedder_id = store.embedder(embedder, known_as.revision, known_as.dimension)
-    scoring = store.scoring(embedder_id, asdict(parameters), TOOL_VERSION, primary=primary)
+    scoring = store.scoring(
+        embedder_id,
+        asdict(parameters),
+        TOOL_VERSION,
+        decomposition=decomposition,
+        primary=primary,
+    )
     known = store.score_hashes(scoring.id)
     fresh: list[PoolScore] = []
     n_scored = 0
     for done, pool in enumerate(pools, start=1):
-        traces = store.pool_traces(pool.id)
-        digest = input_hash(traces, pool.gold)
-        if known.get(pool.id) != digest:
-            fresh.append(_score_pool(store, embedder_id, pool, traces, digest, parameters))
+        if pool.id not in known or known[pool.id] != digests.get(pool.id):
+            traces = store.pool_traces(pool.id)
+            found = source.of_pool(pool.id, traces)
+            digest = digest_of(pool, traces, found)
+            fresh.append(_score_pool(store, embedder_id, pool, traces, found, digest, parameters))
             n_scored += 1
         if len(fresh) >= SAVE_EVERY or done == len(pools):
             store.save_pool_scores(scoring.id, fresh)
@@ -158,30 +183,41 @@ def _summary(
     )
 
 
-def input_hash(traces: tuple[TraceRecord, ...], gold: NormalForm | None) -> str:
-    """Return a hash of all that a pool's scores depend on besides the parameters."""
-    return content_hash(
-        {
-            "gold": encode_answer(gold),
-            "traces": [
+def input_hash(
+    traces: tuple[TraceRecord, ...], gold: NormalForm | None, found: PoolFacts | None = None
+) -> str:
+    """Return a hash of all that a pool's scores depend on besides the parameters.
+
+    `found` are the facts of a decomposition; without it a step is a fact.
+    """
+    inputs: dict[str, Any] = {
+        "gold": encode_answer(gold),
+        "traces": [
+            [
+                r.id,
+                encode_answer(r.trace.answer),
                 [
-                    r.id,
-                    encode_answer(r.trace.answer),
-                    [
-                        [text_hash(f.text), list(s.depends_on)]
-                        for f, s in zip(undecomposed(r.trace), r.trace.steps, strict=True)
-                    ],
-                ]
-                for r in traces
-            ],
-        }
-    )
+                    [text_hash(f.text), list(s.depends_on)]
+                    for f, s in zip(undecomposed(r.trace), r.trace.steps, strict=True)
+                ],
+            ]
+            for r in traces
+        ],
+    }
+    if found is not None:
+        inputs["facts"] = [
+            [[text_hash(f.text), f.step] for f in found.facts[r.id]]
+            if r.id in found.facts
+            else found.missing[r.id]
+            for r in traces
+        ]
+    return content_hash(inputs)
 
 
-def _exclusion(record: TraceRecord) -> str | None:
+def _exclusion(record: TraceRecord, found: PoolFacts) -> str | None:
     """Return why a trace has no vote, or None when it has one."""
-    if not record.trace.usable:
-        return "no steps"
+    if record.id in found.missing:
+        return found.missing[record.id]
     return "no answer" if record.trace.answer is None else None
 
 
@@ -190,10 +226,11 @@ def _score_pool(
     embedder_id: int,
     pool: PoolRecord,
     traces: tuple[TraceRecord, ...],
+    found: PoolFacts,
     digest: str,
     p: ScoreParameters,
 ) -> PoolScore:
-    reasons = [_exclusion(r) for r in traces]
+    reasons = [_exclusion(r, found) for r in traces]
     used = [r for r, reason in zip(traces, reasons, strict=True) if reason is None]
     common: dict[str, Any] = {
         "pool_id": pool.id,
@@ -219,12 +256,12 @@ def _score_pool(
             entropy=None,
             flags=("no_usable_trace",),
         )
-    vectors = _vectors(store, embedder_id, used)
+    vectors = _vectors(store, embedder_id, [found.facts[r.id] for r in used])
     graphs = [
         build_graph(
             r.trace,
             vectors,
-            facts=undecomposed(r.trace),
+            facts=found.facts[r.id],
             fact_edges=p.fact_edges,
             terminals=p.terminals,
         )
@@ -259,9 +296,9 @@ def _score_pool(
 
 
 def _vectors(
-    store: Store, embedder_id: int, used: list[TraceRecord]
+    store: Store, embedder_id: int, facts: list[tuple[Fact, ...]]
 ) -> dict[str, NDArray[np.float64]]:
-    texts = {text_hash(f.text): f.text for r in used for f in undecomposed(r.trace)}
+    texts = {text_hash(f.text): f.text for of_trace in facts for f in of_trace}
     found = store.embeddings(embedder_id, texts)
     return {texts[h]: v.astype(np.float64) for h, v in found.items()}
 

@@ -7,8 +7,21 @@ from typing import Annotated
 
 import typer
 
-from tui.commands import agreement, data, export, items, schema, workbench
-from tui.commands.common import DbOption, RaterOption
+from tui.commands import (
+    agreement,
+    data,
+    decompose,
+    doctor,
+    early,
+    export,
+    generate,
+    items,
+    judge,
+    run,
+    schema,
+    workbench,
+)
+from tui.commands.common import DbOption, RaterOption, fail
 
 app = typer.Typer(
     name="medoid",
@@ -35,6 +48,7 @@ def main_callback(
     context: typer.Context,
     db: DbOption = "medoid.db",
     rater: RaterOption = None,
+    schema: workbench.SchemaOption = None,
     _version_: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
@@ -42,13 +56,21 @@ def main_callback(
     """Open the workbench when no command is given."""
     context.obj = db
     if context.invoked_subcommand is None:
-        workbench.open_workbench(db, rater)
+        workbench.open_workbench(db, rater, schema)
+    elif schema is not None:
+        fail("--schema is the workbench's here; a command takes its own, after its name")
 
 
 app.command("demo")(workbench.demo)
 app.command("import")(data.import_)
+app.command("generate")(generate.generate)
+app.command("decompose")(decompose.decompose)
 app.command("embed")(data.embed)
 app.command("score")(data.score)
+app.command("early-answer")(early.early_answer)
+app.command("judge")(judge.judge)
+app.command("run")(run.run)
+app.command("doctor")(doctor.doctor)
 app.add_typer(items.app, name="items")
 app.add_typer(schema.app, name="schema")
 app.add_typer(export.app, name="export")

@@ -25,6 +25,7 @@ ANSWERS = ("amber", "amber", "birch", "amber")
 
 SECRETS = {
     "gold": "GOLDWORD",
+    "solution": "SOLUTIONWORD",
     "category": "VERDICTWORD",
     "rationale": "RATIONALEWORD",
     "raw": "RAWWORD",
@@ -89,7 +90,13 @@ def _plant(db: Path) -> Place:
         store.version_schema(SCHEMA)
         questions = [
             NewQuestion(
-                "d", f"q{i}", f"What is {i}?", SECRETS["gold"], text(SECRETS["gold"]), "text"
+                "d",
+                f"q{i}",
+                f"What is {i}?",
+                SECRETS["gold"],
+                text(SECRETS["gold"]),
+                "text",
+                extra={"solution": SECRETS["solution"]},
             )
             for i in range(2)
         ]

@@ -46,6 +46,7 @@ def test_sealed_columns_are_left_out_and_named() -> None:
         "pool",
         "sample",
         "step",
+        "decomposition",
         "criterion",
         "case",
     }

@@ -16,6 +16,8 @@ import typer
 from store import open_store
 from tests.commands.planted import DB, SECRETS, Place, lines_of, plant
 from tests.definitions.running import Ran, medoid
+from tests.judges.faults import FaultServer
+from tests.pipeline.scripted import model
 from tui.cli import app
 
 ITEM = "path:d/q0/m/0"
@@ -27,6 +29,13 @@ TRACE = {
     "sample": 0,
     "steps": [{"text": "other"}],
     "answer": "amber",
+    "answer_kind": "text",
+}
+QUESTION = {
+    "dataset": "d",
+    "question_id": "q0",
+    "question": "What is 0?",
+    "gold": "wrong",
     "answer_kind": "text",
 }
 LABEL = {"item": ITEM, "rater": "judge", "rater_kind": "judge", "category": "faithful"}
@@ -48,14 +57,94 @@ FILES: dict[str, dict[str, Any]] = {
     "item of another probability": {"item": ITEM, "kind": "path", "inclusion_probability": 0.5},
     "item": {"item": ITEM, "kind": "path"},
     "nothing known": {"a": 1},
+    "question with another gold": QUESTION,
+    "question with another wording": {**QUESTION, "question": "What?"},
+    "question of another kind": {**QUESTION, "answer_kind": "number", "gold": "1"},
+    "question with a gold that is none": {**QUESTION, "answer_kind": "boolean"},
+    "question with options": {**QUESTION, "options": ["wrong", "right"], "answer_kind": "choice"},
+    "question with further fields": {**QUESTION, "gold": None, "solution": "so it is"},
 }
 """Lines that contradict the database, or nearly: what is told of them must not be what it holds."""
 
+MAPPED: dict[str, dict[str, Any]] = {
+    "gsm8k": {"id": "q0", "question": "What is 0?", "answer": "#### 7"},
+    "strategyqa": {"qid": "q0", "question": "What is 0?", "answer": True},
+    "boolq": {"id": "q0", "question": "What is 0?", "passage": "It is.", "answer": False},
+    "medqa": {"id": "q0", "question": "What is 0?", "options": ["a", "b"], "answer": "b"},
+    "gpqa": {
+        "Record ID": "q0",
+        "Question": "What is 0?",
+        "Correct Answer": "wrong",
+        "Incorrect Answer 1": "right",
+    },
+    "aime": {"ID": "q0", "Problem": "What is 0?", "Answer": "007"},
+}
+"""A question for each mapping, under the key of a planted one."""
+
+SERVER = "http://server.of.the.test/v1"
+"""Stands for the scripted server, whose address is known when it runs."""
+NOWHERE = "http://127.0.0.1:9/v1"
+ASKED = ("--model", "m", "--base-url", SERVER, "--form", "schema")
+
+PLAN = """
+[models.small]
+base_url = "SERVER"
+structured = "schema"
+[datasets.d]
+[[stages]]
+stage = "generate"
+n = 1
+[[stages]]
+stage = "early-answer"
+[[stages]]
+stage = "judge"
+"""
+
 EXITS: dict[str, list[list[str]]] = {
     "import": [["import", f"{n}.jsonl"] for n in range(len(FILES))]
-    + [["import", "all.jsonl", "--strict"], ["import", "no.jsonl"], ["import", "bad.csv"]],
-    "embed": [["embed", "--embedder", "odd"]],
-    "score": [["score", "--embedder", "odd"], ["score", "--beta", "7"]],
+    + [["import", "all.jsonl", "--strict"], ["import", "no.jsonl"], ["import", "bad.csv"]]
+    + [["import", f"{n}.jsonl", "--mapping", "native"] for n in range(len(FILES))]
+    + [["import", f"{name}.jsonl", "--mapping", name, "--dataset", "d"] for name in MAPPED]
+    + [["import", "gpqa.jsonl", "--mapping", "gpqa", "--seed", "7", "--dataset", "d"]]
+    + [["import", "0.jsonl", "--mapping", "odd"], ["import", "0.jsonl", "--seed", "7"]],
+    "embed": [["embed", "--embedder", "odd"], ["embed", "--decomposition", "odd"]],
+    "score": [
+        ["score", "--embedder", "odd"],
+        ["score", "--beta", "7"],
+        ["score", "--decomposition", "odd"],
+    ],
+    "generate": [
+        ["generate", *ASKED, "-n", "1"],
+        ["generate", *ASKED, "-n", "1", "--variant", "v", "--dry-run"],
+        ["generate", "--model", "m", "--base-url", NOWHERE, "--variant", "v"],
+    ],
+    "decompose": [
+        ["decompose", *ASKED],
+        ["decompose", *ASKED, "--dry-run"],
+        ["decompose", "--compare"],
+        ["decompose", "--sample", "3"],
+        ["decompose", "--sample", "3", "--name", "odd"],
+    ],
+    "early-answer": [
+        ["early-answer", *ASKED],
+        ["early-answer", *ASKED, "--empty", "--no-full"],
+        ["early-answer", *ASKED, "--traces", "medoids"],
+        ["early-answer", *ASKED, "--questions"],
+        ["early-answer", *ASKED, "--dry-run"],
+        ["early-answer", "--show"],
+    ],
+    "judge": [
+        ["judge", *ASKED],
+        ["judge", *ASKED, "--all", "-k", "2"],
+        ["judge", *ASKED, "--labelled", "ana"],
+        ["judge", *ASKED, "--labelled", "judge"],
+        ["judge", *ASKED, "--rater", "judge"],
+        ["judge", *ASKED, "--rater", "bob"],
+        ["judge", *ASKED, "--dry-run"],
+        ["judge", "--panel", "p", "--of", "judge", "--of", "bob"],
+    ],
+    "run": [["run", "plan.toml"], ["run", "plan.toml", "--dry-run"], ["run", "bad.toml"]],
+    "doctor": [["doctor"], ["doctor", "--model", "m", "--base-url", NOWHERE]],
     "items make": [["items", "make"], ["items", "make", "--k", "0"]],
     "items list": [
         ["items", "list"],
@@ -143,12 +232,21 @@ def test_every_option_that_unseals_is_known() -> None:
     assert set(unsealing(typer.main.get_command(app))) == {u[0] for u in UNSEALING}
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[FaultServer]:
+    with FaultServer(model) as running:
+        yield running
+
+
 @pytest.fixture(autouse=True)
-def place() -> Place:
+def place(server: FaultServer) -> Place:
     planted = plant()
+    Path("plan.toml").write_text(PLAN.replace("SERVER", server.url))
     for n, row in enumerate(FILES.values()):
         lines_of(Path(f"{n}.jsonl"), row)
     lines_of(Path("all.jsonl"), *FILES.values())
+    for name, row in MAPPED.items():
+        lines_of(Path(f"{name}.jsonl"), row)
     Path("bad.csv").write_text(f"item,rater,category\n{ITEM},ana,odd\n{ITEM},bob\n")
     Path("bad.toml").write_text("name = 1")
     return planted
@@ -175,9 +273,9 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("name", "call"), CALLS, ids=[" ".join(c) for _, c in CALLS])
-def test_nothing_sealed_is_told(name: str, call: list[str], monkeypatch: Any) -> None:
+def test_nothing_sealed_is_told(name: str, call: list[str], server: FaultServer) -> None:
     before = unsealings()
-    ran = medoid(*call)
+    ran = medoid(*(server.url if part == SERVER else part for part in call))
     but: tuple[str, ...] = ()
     if name in AGGREGATES:
         but = ("category", "another's category")
@@ -185,6 +283,20 @@ def test_nothing_sealed_is_told(name: str, call: list[str], monkeypatch: Any) ->
         but = ("category", "another's category") if "is not in schema" in ran.err + ran.out else ()
     assert leaks(told(ran), but=but) == []
     assert unsealings() == before
+
+
+def test_nothing_sealed_is_asked(server: FaultServer) -> None:
+    """No model sees gold, votes, scores, labels or notes, whatever the role."""
+    server.seen.clear()
+    for name in ("generate", "decompose", "early-answer", "judge"):
+        for call in EXITS[name]:
+            medoid(*(server.url if part == SERVER else part for part in call))
+    assert len({s.prompt for s in server.seen}) > 20
+    assert leaks(json.dumps([s.body for s in server.seen])) == []
+    with closing(sqlite3.connect(DB)) as connection:
+        rows = connection.execute("SELECT parameters, summary, detail FROM run").fetchall()
+    assert len(rows) > 5
+    assert leaks(str(rows)) == []
 
 
 def unsealings() -> list[str]:
@@ -196,6 +308,8 @@ def test_the_record_of_runs_tells_nothing_sealed() -> None:
     for n in range(len(FILES)):
         medoid("import", f"{n}.jsonl")
     medoid("import", "all.jsonl", "--strict")
+    for name in MAPPED:
+        medoid("import", f"{name}.jsonl", "--mapping", name, "--dataset", "d")
     with closing(sqlite3.connect(DB)) as connection:
         rows = connection.execute("SELECT parameters, summary FROM run").fetchall()
     assert len(rows) > 3
@@ -251,15 +365,18 @@ UNSEALING: list[tuple[str, list[str], list[str]]] = [
         [],
     ),
     ("agreement", ["agreement", "ana", "judge", "--unseal"], ["category"]),
+    ("early-answer", ["early-answer", *ASKED, "--questions", "--unseal"], []),
 ]
 
 
 @pytest.mark.parametrize(
     ("_name", "call", "shown"), UNSEALING, ids=[" ".join(u[1]) for u in UNSEALING]
 )
-def test_with_unseal_it_is_told_and_logged(_name: str, call: list[str], shown: list[str]) -> None:
+def test_with_unseal_it_is_told_and_logged(
+    _name: str, call: list[str], shown: list[str], server: FaultServer
+) -> None:
     """The test above would notice: these words are there to be found."""
-    ran = medoid(*call)
+    ran = medoid(*(server.url if part == SERVER else part for part in call))
     assert (ran.code, unsealings() != []) == (0, True)
     assert len(unsealings()) == 1
     assert [s for s in shown if SECRETS[s] not in ran.out] == []

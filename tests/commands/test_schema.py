@@ -15,6 +15,11 @@ from tests.definitions.running import DB, medoid
 from tests.store.test_label_machine import ERRORS
 
 
+@pytest.fixture(autouse=True)
+def _project() -> None:
+    open_store(DB).close()
+
+
 def save(spec: SchemaSpec, name: str = "s.toml") -> Path:
     path = Path(name)
     path.write_text(schema_text(spec), encoding="utf-8")

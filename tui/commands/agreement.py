@@ -89,7 +89,7 @@ def agreement(
         fail("--categories and --weights go with --ratings; a project's schema declares its own")
     if raters and len(raters) != 2:
         fail(f"{len(raters)} raters named; two are right, or none for all pairs")
-    with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
+    with usage_errors(), database(chosen_db(context, db)) as store:
         pairs = [(raters[0], raters[1])] if raters else list(default_pairs(store, schema))
         if not pairs:
             fail("fewer than two raters have labels: label some items, or import labels")

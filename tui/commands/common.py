@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
 
@@ -35,6 +37,7 @@ UnsealOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
 
 OK, PARTLY, UNUSABLE, STOPPED = 0, 1, 2, 130
+INTERRUPTED = "interrupted; what was saved is kept, the same command goes on from there"
 
 
 def chosen_db(context: typer.Context, db: str | None) -> str:
@@ -58,6 +61,7 @@ def say(text: str = "", *, err: bool = False) -> None:
     """Print one line; control characters of foreign text, line breaks too, are made visible."""
     from tui.visible import visible
 
+    end_progress()
     stream = sys.stderr if err else sys.stdout
     encoding = stream.encoding or "utf-8"
     line = visible(text)
@@ -74,24 +78,36 @@ def hand_out(line: str) -> None:
 
 def print_json(value: Any) -> None:
     """Print a JSON document; undefined numbers are null."""
+    end_progress()
     typer.echo(json.dumps(value, ensure_ascii=True, indent=2, allow_nan=False))
 
 
 @contextmanager
-def database(db: str, *, must_exist: bool = False) -> Iterator[Store]:
-    """Open the database; its errors end the command with 2."""
-    from pathlib import Path
+def database(db: str, *, create: bool = False) -> Iterator[Store]:
+    """Open the database; its errors end the command with 2.
 
+    Only a command that brings data makes a file that is not there: a mistyped name is told.
+    """
     from store import StoreError, open_store
 
-    if must_exist and "://" not in db and not Path(db).expanduser().exists():
-        fail(f"{db} does not exist: import traces first (medoid import FILE…), or give --db")
     try:
-        store = open_store(db)
+        store = open_store(db, create=create)
     except StoreError as error:
         fail(str(error))
     with store:
         yield store
+
+
+def need_database(db: str) -> None:
+    """End with 2 where a database's file is not there; one that is there is not looked into."""
+    if "://" not in db and Path(db).expanduser().is_file():
+        return
+    from store import StoreError, check_database
+
+    try:
+        check_database(db)
+    except StoreError as error:
+        fail(str(error))
 
 
 @contextmanager
@@ -106,8 +122,8 @@ def usage_errors() -> Iterator[None]:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
-    except KeyboardInterrupt:
-        fail("interrupted; what was saved is kept, the same command goes on from there", STOPPED)
+    except KeyboardInterrupt as error:
+        fail(str(error) or INTERRUPTED, STOPPED)
 
 
 def progress_printer() -> Callable[[Progress], None]:
@@ -115,25 +131,70 @@ def progress_printer() -> Callable[[Progress], None]:
     terminal = sys.stderr.isatty()
     begin = time.monotonic()
     last_time, last_stage = 0.0, ""
+    ended: tuple[str, int] | None = None
 
     def show(event: Progress) -> None:
-        nonlocal last_time, last_stage
+        nonlocal last_time, last_stage, ended
         now = time.monotonic()
         finished = event.total is not None and event.done >= event.total
         pause = 0.1 if terminal else 10.0
         if event.stage == last_stage and now - last_time < pause and not finished:
             return
+        if finished and ended == (event.stage, event.done):
+            return
+        ended = (event.stage, event.done) if finished else None
         last_time, last_stage = now, event.stage
-        total = "" if event.total is None else f"/{event.total}"
-        share = "" if not event.total else f" {100 * event.done // event.total:3d} %"
-        text = f"{event.stage:8}{share}  {event.done}{total} {event.unit}  {now - begin:.0f} s"
+        text = progress_line(event, now - begin)
         if terminal:
-            sys.stderr.write("\r\x1b[2K" + text + ("\n" if finished else ""))
+            columns = shutil.get_terminal_size().columns
+            sys.stderr.write("\r\x1b[2K" + text[: columns - 1])
             sys.stderr.flush()
+            _open_lines.append(sys.stderr)
+            if finished:
+                end_progress()
         elif finished or event.total is None or now - begin > pause:
             sys.stderr.write(text + "\n")
 
     return show
+
+
+_open_lines: list[TextIO] = []
+"""Streams on which a progress line was drawn and not ended."""
+
+
+def end_progress() -> None:
+    """End the progress line, so that what follows stands in a line of its own."""
+    if _open_lines:
+        _open_lines[-1].write("\n")
+        _open_lines[-1].flush()
+        _open_lines.clear()
+
+
+def progress_line(event: Progress, seconds: float) -> str:
+    """Return how far a stage is: share, units, and rate, time left, tokens, errors where known."""
+    total = "" if event.total is None else f"/{event.total}"
+    share = "" if not event.total else f" {100 * event.done // event.total:3d} %"
+    parts = [f"{event.stage:8}{share}", f"{event.done}{total} {event.unit}"]
+    if event.rate is not None:
+        parts.append(f"{event.rate:.1f}/s")
+    left = event.seconds_left
+    parts.append(f"{seconds:.0f} s" if not left else f"{clock(left)} left")
+    if event.tokens is not None:
+        parts.append(f"{event.tokens:,} tokens")
+    if event.errors:
+        parts.append(f"{event.errors} error{'s' * (event.errors != 1)}")
+    return "  ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    """Return a time span: minutes and seconds, hours before them where there are any.
+
+    >>> clock(62), clock(3600)
+    ('1:02', '1:00:00')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def whoever_asks() -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -25,6 +25,20 @@ from tui.commands.common import (
 
 if TYPE_CHECKING:
     from pipeline.importing import NothingUsableError
+    from store.exchange.lines import Rejected
+
+
+DecompositionOption = Annotated[
+    str, typer.Option(help="Whose facts: a decomposition's name, or none (a step is a fact).")
+]
+
+LABELS = {
+    "added": "added",
+    "changed": "changed",
+    "known": "unchanged",
+    "superseded": "there already, superseded by a later import or label",
+}
+"""What became of label lines, in words."""
 
 
 def import_(
@@ -32,7 +46,8 @@ def import_(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Trace, label, item or Faithful-COT JSONL files; label or item CSV files."
+            help="Trace, question, label, item or Faithful-COT JSONL files; label or item CSV "
+            "files; with --mapping, question files (JSONL or CSV)."
         ),
     ],
     db: SubDbOption = None,
@@ -44,15 +59,32 @@ def import_(
         str | None,
         typer.Option(help="Pool of traces that name neither pool nor model; else the stem."),
     ] = None,
+    mapping: Annotated[
+        str | None,
+        typer.Option(
+            help="The files hold questions, in this form: native, gsm8k, strategyqa, boolq, medqa, "
+            "gpqa or aime."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of gpqa's shuffled options.  [default: 0]")
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="All or nothing: keep no line when one is rejected.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read traces and labels. Lines known already are passed over; rejected ones are listed.
+    """Read traces, questions and labels. Known lines are passed over; rejected ones are listed.
 
     Exit code 0: every line used or known; 1: some rejected; 2: nothing usable.
     """
+    if mapping is not None or seed is not None:
+        from tui.commands.questions import import_by_mapping
+
+        chosen = chosen_db(context, db)
+        import_by_mapping(
+            chosen, files, mapping, dataset, pool=pool, seed=seed, strict=strict, as_json=as_json
+        )
     from pipeline.importing import NothingUsableError, import_files
     from pipeline.version import TOOL_VERSION
     from store.columns import utc_now
@@ -61,7 +93,7 @@ def import_(
     for path in files:
         with usage_errors(), path.open("rb"):
             pass
-    with usage_errors(), database(chosen_db(context, db)) as store:
+    with usage_errors(), database(chosen_db(context, db), create=True) as store:
         try:
             summary = import_files(
                 store,
@@ -72,7 +104,7 @@ def import_(
                 on_progress=progress_printer(),
             )
         except NothingUsableError as error:
-            _print_unusable(error, as_json)
+            print_unusable(error, as_json)
         counts = {k: v for k, v in summary.as_json().items() if k != "rejected"}
         store.record_run(
             "import",
@@ -88,7 +120,7 @@ def import_(
     raise typer.Exit(PARTLY if summary.rejected else OK)
 
 
-def _print_unusable(error: NothingUsableError, as_json: bool) -> NoReturn:
+def print_unusable(error: NothingUsableError, as_json: bool) -> NoReturn:
     """List every rejected line of an import that kept nothing, and end with 2."""
     if as_json:
         rows = [{"file": r.file, "line": r.line, "message": r.message} for r in error.rejected]
@@ -116,23 +148,40 @@ def _print_import(summary: Any, strict: bool) -> None:
         for code, n in summary.issues.most_common():
             say(f"         {code:<28}{n:>7}  {percent(n, added)} of traces")
     if summary.labels:
-        say("labels   " + ", ".join(f"{n} {outcome}" for outcome, n in summary.labels.items()))
+        told = (f"{n} {LABELS[outcome]}" for outcome, n in summary.labels.items())
+        say("labels   " + ", ".join(told))
     if summary.items:
         say("items    " + ", ".join(f"{n} {outcome}" for outcome, n in summary.items.items()))
-    if summary.rejected:
+    if summary.questions:
+        print_questions(summary.questions)
+    print_rejected(summary.rejected, strict)
+
+
+def print_questions(counts: Mapping[str, int]) -> None:
+    """Print what became of questions."""
+    n = {"added": 0, "known": 0, **counts}
+    say(f"questions  {n['added']} added, {n['known']} known already")
+    if n.get("completed"):
+        say(f"           {n['completed']} known ones were given the gold or the fields they lacked")
+
+
+def print_rejected(rejected: Sequence[Rejected], strict: bool) -> None:
+    """List the rejected lines of an import."""
+    if rejected:
         kept = "nothing was kept (--strict)" if strict else "the others are kept"
-        say(f"rejected {len(summary.rejected)}; {kept}:", err=True)
-        for rejected in summary.rejected:
-            say(f"  {rejected}", err=True)
+        say(f"rejected {len(rejected)}; {kept}:", err=True)
+    for line in rejected:
+        say(f"  {line}", err=True)
 
 
 def embed(
     context: typer.Context,
     db: SubDbOption = None,
     embedder: Annotated[str, typer.Option(help="Which embedder.")] = "minilm",
+    decomposition: DecompositionOption = "none",
     as_json: JsonOption = False,
 ) -> None:
-    """Embed every distinct step text that has no vector yet."""
+    """Embed every distinct fact text that has no vector yet (a step is a fact, or decomposed)."""
     from dataclasses import asdict
 
     from pipeline.embedding import embed as run
@@ -140,9 +189,10 @@ def embed(
     from store.columns import utc_now
 
     started = utc_now()
-    with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
-        summary = run(store, embedder, on_progress=progress_printer())
-        store.record_run("embed", {"embedder": embedder}, TOOL_VERSION, started, asdict(summary))
+    with usage_errors(), database(chosen_db(context, db)) as store:
+        summary = run(store, embedder, decomposition=decomposition, on_progress=progress_printer())
+        said = {"embedder": embedder, "decomposition": decomposition}
+        store.record_run("embed", said, TOOL_VERSION, started, asdict(summary))
     if as_json:
         print_json(asdict(summary))
         return
@@ -166,6 +216,7 @@ def score(
     context: typer.Context,
     db: SubDbOption = None,
     embedder: Annotated[str, typer.Option(help="Which embedder.")] = "minilm",
+    decomposition: DecompositionOption = "none",
     beta: Annotated[float, typer.Option(help="Weight of terminal similarity, 0 to 1.")] = 0.4,
     gamma: Annotated[float, typer.Option(help="Sharpness of structural similarity.")] = 5.0,
     alpha: Annotated[float, typer.Option(help="Weight of centrality in GSC, 0 to 1.")] = 0.8,
@@ -195,7 +246,7 @@ def score(
     from store.columns import utc_now
 
     started = utc_now()
-    with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
+    with usage_errors(), database(chosen_db(context, db)) as store:
         if edge_embedding not in ("concat", "mean"):
             raise ValueError(f"--edge-embedding is {edge_embedding!r}; concat or mean is right")
         parameters = ScoreParameters(
@@ -209,6 +260,7 @@ def score(
         summary = run(
             store,
             embedder=embedder,
+            decomposition=decomposition,
             parameters=parameters,
             primary=True if primary else None,
             on_progress=progress_printer(),

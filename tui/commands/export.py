@@ -56,7 +56,7 @@ def labels(
     from pipeline.sealing import is_own, known_rater
     from pipeline.sealing import unseal as log_unseal
 
-    with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
+    with usage_errors(), database(chosen_db(context, db)) as store:
         chosen = _format(file_format, output)
         _check_output(store, output, as_json)
         record = None if rater is None else known_rater(store, rater)
@@ -92,7 +92,7 @@ def items(
     """
     from pipeline.exporting import item_lines
 
-    with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
+    with usage_errors(), database(chosen_db(context, db)) as store:
         chosen = _format(file_format, output)
         _check_output(store, output, as_json)
         sealed = store.design_is_sealed()

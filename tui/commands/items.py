@@ -42,7 +42,7 @@ def make(
     """Make path items for all disagreements and a sample of agreements."""
     from pipeline.sampling import Design, make_items
 
-    with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
+    with usage_errors(), database(chosen_db(context, db)) as store:
         made = make_items(store, Design(k=k, agreements=agreements, seed=seed))
     if as_json:
         print_json(asdict(made))
@@ -73,7 +73,7 @@ def list_(
 
     rows: list[CaseRow] = []
     said: dict[str, list[dict[str, Any]]] = {}
-    with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
+    with usage_errors(), database(chosen_db(context, db)) as store:
         if verdicts:
             log_unseal(store, "listing verdicts", rater, wanted=unseal)
             said = _verdicts(store)
@@ -147,7 +147,7 @@ def faithfulness(
     from pipeline.sealing import unseal as log_unseal
     from tui.commands.printing import print_faithfulness
 
-    with usage_errors(), database(chosen_db(context, db), must_exist=True) as store:
+    with usage_errors(), database(chosen_db(context, db)) as store:
         if rater is None:
             raise ValueError("--rater is missing: whose labels?")
         record = known_rater(store, rater)

@@ -110,6 +110,7 @@ def print_pair(report: PairReport) -> None:
         if parts:
             left_out = " (post-reveal ones are left out)" if origins.get("post_reveal") else ""
             say(f"  labels of {name}: {', '.join(parts)}{left_out}")
+    print_after_unseal(report)
     print_table(report.table, report.raters)
     print_kappa(report.kappa)
     boot = report.clustered
@@ -123,6 +124,17 @@ def print_pair(report: PairReport) -> None:
         _print_beside(report.ac1, report.summary)
     for judge in report.judges:
         print_judge(judge)
+
+
+def print_after_unseal(report: PairReport) -> None:
+    """Print how many labels were made after a look behind the seal, and whose look was first."""
+    for name, counts in report.after_unseal.items():
+        look = counts.first
+        by = look.who if look.rater in (None, look.who) else f"{look.who} as {look.rater}"
+        say(
+            f"  {counts.n} of {counts.n_labels} labels made here by {name} are from after a look "
+            f"behind the seal (--unseal; first {look.created_at[:10]}, by {by}); they count"
+        )
 
 
 def print_judge(judge: JudgeSummary) -> None:
@@ -179,6 +191,9 @@ def print_report(report: ProjectReport) -> None:
     if not report.overview:
         say("an empty project: medoid import FILE…")
     for row in report.overview:
+        if not row.pool:
+            say(f"{row.dataset}: {row.n_questions} questions without traces")
+            continue
         say(f"{row.dataset} · {row.pool}")
         say(
             f"  {row.n_questions} questions, {row.n_traces} traces; "
@@ -249,6 +264,17 @@ def pair_json(report: PairReport) -> dict[str, Any]:
         "states": {k: dict(v) for k, v in report.states.items()},
         "versions": {k: {str(n): m for n, m in v.items()} for k, v in report.versions.items()},
         "held": report.n_held,
+        "after_unseal": {
+            name: {
+                "n": counts.n,
+                "n_labels": counts.n_labels,
+                "first_look": counts.first.created_at,
+                "who": counts.first.who,
+                "rater": counts.first.rater,
+                "what": counts.first.what,
+            }
+            for name, counts in report.after_unseal.items()
+        },
         "origins": {k: dict(v) for k, v in report.origins.items()},
         "judges": [asdict(j) for j in report.judges],
     }

@@ -66,8 +66,10 @@ def add(
     """Add a schema under a new name."""
     from store.exchange.schemas import read_schema
 
-    with usage_errors(), database(chosen_db(context, db)) as store:
-        made = store.add_schema(read_schema(file))
+    with usage_errors():
+        spec = read_schema(file)
+        with database(chosen_db(context, db), create=True) as store:
+            made = store.add_schema(spec)
     _print_made(made, as_json)
 
 

