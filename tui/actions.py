@@ -79,14 +79,25 @@ _BOTH = ("case", "revealed")
 _MINE = ("case", "steps", "revealed")
 _SHEETS = ("raw", "graph", "help")
 _READ = (*_SHEETS, "summary")
-_ALL = ("overview", "queue", "case", "steps", "revealed")
+_FACTS = ("facts",)
+_NOTED = (("case", "steps", "facts"), ("steps", "facts"))
+_LABELLED = (("case", "steps", "facts"), ("case", "steps", "facts"))
+_DOING = (*_MINE, *_LISTS, "samples", "facts")
+_ALL = ("overview", "queue", "case", "steps", "revealed", "samples", "facts", "runs")
+
+
+def _twice(screen: str) -> tuple[tuple[str], tuple[str]]:
+    """Return a screen as where an action exists and where the footer shows it."""
+    return (screen,), (screen,)
+
 
 ACTIONS: tuple[Action, ...] = (
     Action(
         "start",
         ("enter",),
         "start",
-        "Start at the first case of this row that waits for you.",
+        "Go on at the path or step of your last act in this row; where that is done or there is "
+        "none, at the next that waits for you.",
         ("overview",),
         ("overview",),
     ),
@@ -102,6 +113,79 @@ ACTIONS: tuple[Action, ...] = (
         "cases", ("c",), "cases", "Show this row's cases as a list.", ("overview",), ("overview",)
     ),
     Action("reload", ("g",), "reload", "Read the figures again.", ("overview",)),
+    Action(
+        "decompositions",
+        ("d",),
+        "decompositions",
+        "Label how well steps were split into facts, from where you stopped.",
+        ("overview",),
+    ),
+    Action(
+        "runs", ("r",), "runs", "Show what is running, how far it is, and what ran.", ("overview",)
+    ),
+    Action("open", ("enter",), "open", "Open the trace under the cursor.", *_twice("samples")),
+    Action(
+        "filter",
+        ("f",),
+        "filter",
+        "Show unlabelled, all, done or flagged traces in turn.",
+        *_twice("samples"),
+    ),
+    Action(
+        "other", ("d",), "other decomposition", "Go to the next decomposition.", *_twice("samples")
+    ),
+    Action(
+        "draw_sample",
+        ("m",),
+        "draw a sample",
+        "Draw 50 traces of this decomposition to label, where none were drawn yet.",
+        ("samples",),
+    ),
+    Action(
+        "choose",
+        tuple("1234567890"),
+        "label",
+        "Label this criterion, save it, and go to the next one; after the last, to the next trace.",
+        _FACTS,
+        digit=True,
+    ),
+    Action(
+        "criterion(1)",
+        ("tab", "right", "l"),
+        "criterion",
+        "Go to the next criterion.",
+        _FACTS,
+        _FACTS,
+    ),
+    Action(
+        "criterion(-1)",
+        ("shift+tab", "left", "h"),
+        "criterion before",
+        "Go to the criterion before.",
+        _FACTS,
+    ),
+    Action(
+        "undo",
+        ("u",),
+        "undo",
+        "Take back your last act and go to the decomposed trace it was on.",
+        _FACTS,
+        _FACTS,
+    ),
+    Action(
+        "go_on",
+        ("enter", "space"),
+        "go on",
+        "Go to the next criterion without a label; when none is left here, to the next trace.",
+        _FACTS,
+    ),
+    Action("next_case", ("n",), "next trace", "Go to the next trace of the list.", _FACTS),
+    Action(
+        "previous_case", ("p",), "previous trace", "Go to the previous trace of the list.", _FACTS
+    ),
+    Action(
+        "raw", ("r",), "in full", "Show the question in full, and how the facts were made.", _FACTS
+    ),
     Action("open", ("enter",), "open", "Open the case under the cursor.", ("queue",), ("queue",)),
     Action(
         "filter",
@@ -142,8 +226,8 @@ ACTIONS: tuple[Action, ...] = (
         "wrong",
         ("w",),
         "first wrong step",
-        "Mark the step under the cursor as the first wrong one; the path's digit then saves both. "
-        "Again to take the mark off.",
+        "Mark the step under the cursor as the first wrong one; the path's digit then saves both "
+        "(where several categories may hold: leaving the path does). Again to take the mark off.",
         _HERE,
         _CASE,
     ),
@@ -199,11 +283,18 @@ ACTIONS: tuple[Action, ...] = (
         _MINE,
         _HERE,
     ),
-    Action("redo", ("ctrl+r",), "redo", "Do again what undo took back.", _MINE),
-    Action("skip", ("x",), "skip", "Decide not to label this; it counts as done.", _HERE, _HERE),
-    Action("reason", ("X",), "skip, saying why", "Give a reason, then skip.", _HERE),
-    Action("flag", ("exclamation_mark",), "flag", "Flag this, or take the flag off.", _HERE),
-    Action("comment", ("c",), "comment", "Write a comment on this.", _HERE, ("steps",)),
+    Action(
+        "undo",
+        ("u",),
+        "undo",
+        "Take back your last act, in whichever case it was, and say here what it was.",
+        (*_LISTS, "samples"),
+    ),
+    Action("redo", ("ctrl+r",), "redo", "Do again what undo took back.", _DOING),
+    Action("skip", ("x",), "skip", "Decide not to label this; it counts as done.", *_LABELLED),
+    Action("reason", ("X",), "skip, saying why", "Give a reason, then skip.", _LABELLED[0]),
+    Action("flag", ("exclamation_mark",), "flag", "Flag this, or take the flag off.", _LABELLED[0]),
+    Action("comment", ("c",), "comment", "Write a comment on this.", *_NOTED),
     Action(
         "go_on",
         ("enter", "space"),
@@ -284,8 +375,8 @@ ACTIONS: tuple[Action, ...] = (
         ("escape",),
         "back",
         "Go back.",
-        ("queue", "case", *_SHEETS),
-        ("queue", *_SHEETS),
+        ("queue", "case", "samples", "facts", "runs", *_SHEETS),
+        ("queue", "samples", "runs", *_SHEETS),
     ),
     Action("back", ("escape",), "back to the path", "Let digits go to the path again.", ("steps",)),
     Action(
@@ -327,10 +418,14 @@ def bindings_of(screen: str) -> list[BindingType]:
     ]
 
 
-def footer_of(screen: str) -> tuple[tuple[str, str], ...]:
-    """Return key and label of what a screen's footer shows."""
-    chosen = tuple((key_text(a.keys[0]), a.label) for a in actions_of(screen) if screen in a.footer)
-    if len(chosen) > FOOTER_MAX:
+def footer_of(screen: str, hints: tuple[str, ...] = ()) -> tuple[tuple[str, str], ...]:
+    """Return key and label of what a screen's footer shows; `hints` name actions due just now."""
+    chosen = tuple(
+        (key_text(a.keys[0]), a.label)
+        for a in actions_of(screen)
+        if screen in a.footer or a.name in hints
+    )
+    if len(chosen) > FOOTER_MAX + len(hints):
         raise ValueError(f"{len(chosen)} keys in the footer of {screen}: at most {FOOTER_MAX} fit")
     return chosen
 

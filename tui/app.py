@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
-import os
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,27 +12,23 @@ from rich.text import Text
 from textual import events
 from textual.app import App
 
-from store import Store, StoreError, open_store
+from store.first_look import FirstLook, look_ahead
 from tui import wording
+from tui.opening import load_screens, open_session, session_at_first_look
+from tui.overviewlines import at_first_look
 from tui.palette import RegistryCommands
-from tui.screens.case import CaseScreen
+from tui.rater import default_rater
 from tui.screens.overview import OverviewScreen
-from tui.screens.sitting import SummaryScreen, show_summary
-from tui.session import FileGuard, Session
-
-
-def default_rater() -> str:
-    """Return ``$MEDOID_RATER``, else the login name."""
-    named = os.environ.get("MEDOID_RATER", "").strip()
-    return named or getpass.getuser()
+from tui.session import Session
 
 
 class MedoidApp(App[None]):
     """Label, look, compare: the workbench on one database.
 
     `db` is a path or URL, `rater` the name that labels are saved under, `schema` the one that
-    paths are labelled by. The database is opened when the app starts; when that fails the app
-    leaves with code 2 and says why.
+    paths are labelled by. The database is opened when the app starts, after a first look that
+    the first screen shows meanwhile; when that fails the app leaves with code 2 and says why.
+    `look` is that first look where it was begun already (see `look_ahead`).
     """
 
     TITLE = "medoid"
@@ -40,8 +36,16 @@ class MedoidApp(App[None]):
     COMMANDS = {RegistryCommands}  # noqa: RUF012
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, db: str | Path, *, rater: str | None = None, schema: str = "path") -> None:
+    def __init__(
+        self,
+        db: str | Path,
+        *,
+        rater: str | None = None,
+        schema: str = "path",
+        look: Future[FirstLook | None] | None = None,
+    ) -> None:
         super().__init__()
+        self._look = look
         self._db = db
         self._rater = rater
         self._schema = schema
@@ -56,27 +60,47 @@ class MedoidApp(App[None]):
 
     async def on_mount(self) -> None:
         try:
-            self._session = await asyncio.to_thread(self._open)
-        except Exception as problem:  # the user reads it on the terminal after the app has left
-            self.exit(return_code=2, message=Text(f"medoid: {wording.error(problem)}"))
+            rater = (self._rater or default_rater()).strip()
+            begun = self._look or look_ahead(self._db, rater, self._schema)
+            look = await asyncio.wrap_future(begun)
+            if look is None:
+                opening = asyncio.to_thread(open_session, self._db, rater, self._schema)
+                self._session = await opening
+        except Exception as problem:
+            self._give_up(problem)
             return
-        await self.push_screen(OverviewScreen(self._session))
+        if look is not None:
+            await self._show_first(look)
+        elif self._session is not None:
+            await self.push_screen(OverviewScreen(self._session))
+            self.run_worker(load_screens, thread=True, group="opening", exit_on_error=False)
 
-    def _open(self) -> Session:
-        store: Store = open_store(self._db)
-        try:
-            schema = store.schema(self._schema)
-            if schema.item_kind != "path":
-                raise StoreError(
-                    f"schema {schema.name} is for {schema.item_kind} items; "
-                    "the workbench labels paths: choose a schema of kind path"
-                )
-            rater = store.rater((self._rater or default_rater()).strip())
-            guard = FileGuard(store.file)
-            return Session(store, rater, schema, guard, step_schema=store.schema("step"))
-        except BaseException:
-            store.close()
-            raise
+    async def _show_first(self, look: FirstLook) -> None:
+        """Show the first screen, and open the store once it is painted."""
+        session, later = session_at_first_look(look)
+        self._session = session
+        overview = OverviewScreen(session, at_first_look(look))
+
+        async def open_store() -> None:
+            act = partial(open_session, self._db, look.rater.name, self._schema)
+            try:
+                opened = await asyncio.to_thread(later.open, act)
+            except Exception as problem:
+                self._give_up(problem)
+                return
+            session.store, session.rater = opened.store, opened.rater
+            session.schema, session.step_schema = opened.schema, opened.step_schema
+            overview.reread()
+            await asyncio.to_thread(load_screens)
+
+        await self.push_screen(overview)
+        self.call_after_refresh(
+            lambda: self.run_worker(open_store(), group="opening", exit_on_error=False)
+        )
+
+    def _give_up(self, problem: Exception) -> None:
+        """Leave; the user reads why on the terminal."""
+        self.exit(return_code=2, message=Text(f"medoid: {wording.error(problem)}"))
 
     async def on_event(self, event: events.Event) -> None:
         """Drop keys typed before a failed write was known: they were meant for another state."""
@@ -90,6 +114,9 @@ class MedoidApp(App[None]):
 
     async def action_quit(self) -> None:
         """Save what waits for the path to be left, show the session's summary, leave."""
+        from tui.screens.case import CaseScreen
+        from tui.screens.sitting import SummaryScreen, show_summary
+
         case = next((s for s in self.screen_stack if isinstance(s, CaseScreen)), None)
         if case is not None and not await case.settle():
             return  # it says on the screen that the label was not saved

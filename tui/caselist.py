@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from store import Store
 from store.records import CaseFilter, CaseRow, Page
-from tui.session import Session
+
+if TYPE_CHECKING:
+    from store import Store
 
 CaseSort = Literal["random", "question"]
 
 PAGE = 200
-BEGUN = 20
-"""Cases under way that are looked into for where the rater stopped."""
 FILTERS: tuple[CaseFilter, ...] = ("unlabelled", "all", "done", "flagged")
 SORTS: tuple[CaseSort, ...] = ("random", "question")
 
@@ -95,6 +94,20 @@ class CaseList:
         cursors = self.snapshot.cursors if self.snapshot.query == self.query else (None,)
         return read_page(self._store, self._rater_id, self.query, cursors, number)
 
+    def read_to(self, case_id: int) -> Snapshot:
+        """Read the page of the present query, in random order, that holds a case."""
+        query = self.query
+        cursors = self._store.cursors_to(
+            self._rater_id,
+            case_id,
+            show=query.show,
+            dataset=query.dataset,
+            pool=query.pool,
+            limit=PAGE,
+            schema=query.schema,
+        )
+        return read_page(self._store, self._rater_id, query, (None, *cursors), len(cursors))
+
     def take(self, snapshot: Snapshot, *, case_id: int | None = None, index: int = 0) -> None:
         """Show a page; stand on the case, or where it is gone on the row at `index`."""
         self.snapshot = snapshot
@@ -125,22 +138,3 @@ class CaseList:
             return None
         self.take(snapshot, index=0 if by > 0 else PAGE)
         return self.row
-
-
-def resume(cases: CaseList, session: Session) -> None:
-    """Read the list's first page and stand where the rater stopped; safe on any thread.
-
-    That is the case under way that was labelled last; where every case is either done or not
-    begun, the first of the list.
-    """
-    cases.take(cases.read())
-    begun = [r for r in cases.rows if 0 < r.n_mine < r.n_items][:BEGUN]
-    if len(begun) > 1:
-        begun.sort(key=lambda row: _last_label(session, row.case_id))
-    if begun:
-        cases.find(begun[-1].case_id)
-
-
-def _last_label(session: Session, case_id: int) -> int:
-    case = session.store.case(case_id, session.rater.id, session.schema)
-    return max((p.label.id for p in case.paths if p.label is not None), default=0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from textual.content import Content
 
-from store.records import PathView
+from store.records import CaseView, PathView
 from tui import wording
 from tui.charts import arcs, arcs_between, support_glyph
 from tui.text import hang, safe, wrap
@@ -17,6 +17,36 @@ from tui.widgets.lines import Row
 WRONG = "✗"
 UNSAID = "⟵?"
 """Marks a step that does not say what it depends on."""
+
+
+LEAST_QUESTION, QUESTION_SHARE = 3, 6
+"""Lines that a question may take at least, and of how many lines of a screen it may take one."""
+
+
+def question_lines(height: int) -> int:
+    """Return how many lines a question may take on a screen of so many lines.
+
+    >>> [question_lines(height) for height in (24, 40, 60)]
+    [4, 6, 10]
+    """
+    return max(LEAST_QUESTION, height // QUESTION_SHARE)
+
+
+def question_text(case: CaseView) -> Content:
+    """Return a question with its options; its line breaks hold, but for those of empty lines."""
+    lines = case.question.replace("\r\n", "\n").split("\n")
+    text = safe("\n".join(line for line in lines if line.strip(" \t")), newlines=True)
+    if case.options:
+        return text + Content(" ") + safe(f"(options: {_options(case.options)})", newlines=True)
+    return text
+
+
+def _options(options: object) -> str:
+    if isinstance(options, dict):
+        return "; ".join(f"{k}) {v}" for k, v in options.items())
+    if isinstance(options, list):
+        return "; ".join(str(o) for o in options)
+    return str(options)
 
 
 def dependency_mark(path: PathView, step: int) -> Content | None:

@@ -11,12 +11,12 @@ from scoring.types import NormalForm
 from store.records import LabelRecord, PathView, RankedTrace, RevealedCase, Verdict
 from tui import wording
 from tui.charts import SUPPORT_LEGEND, bar
+from tui.overviewlines import provenance
 from tui.pathlines import answer_title, path_rows
 from tui.text import cells, cut, fit, hang, safe, wrap
 from tui.walk import places
 
 BAR_CELLS = 14
-CONTRADICTION = "≠"
 SECOND = "²"
 
 FLAGS = {
@@ -164,10 +164,25 @@ def _verdict_of_methods(view: RevealedView, width: int) -> list[Content]:
         + Content(f"  {_right(score.gsc_correct)}  {votes(score.gsc_answer)}{shown}{medoid_tie}")
         + _sides_of(view, score.gsc_answer),
     ]
-    if len(counts) > 2:
-        parts = [wording.answer(a) + Content(f" {k}") for a, k in score.sc_counts]
-        lines.append(Content(" all votes      ") + Content(" · ").join(parts))
-    return [x for line in lines for x in hang(line[:16], line[16:], width)]
+    out = [x for line in lines for x in hang(line[:16], line[16:], width)]
+    if set(counts) - {score.sc_answer, score.gsc_answer}:
+        out += _all_votes(score.sc_counts, width)
+    return out
+
+
+def _all_votes(counts: Sequence[tuple[NormalForm, int]], width: int) -> list[Content]:
+    """Return every answer with its votes, e.g. ``16 ×6``; no line ends between the two."""
+    head, pad = Content(" all votes      "), Content(" " * 16)
+    parts = [wording.answer(a) + Content(f" ×{n}") for a, n in counts]
+    parts = [p + Content(" ·") for p in parts[:-1]] + parts[-1:]
+    rows: list[Content] = []
+    for part in parts:
+        joined = rows[-1] + Content(" ") + part if rows else part
+        if rows and cells(joined) <= width - 16:
+            rows[-1] = joined
+        else:
+            rows.append(part)
+    return [x for i, row in enumerate(rows) for x in hang(pad if i else head, row, width)]
 
 
 def _sides_of(view: RevealedView, answer: NormalForm | None) -> Content:
@@ -238,7 +253,7 @@ def _second(view: RevealedView, path: PathView) -> bool:
 
 def _verdict(verdict: Verdict) -> Content:
     text = wording.decision(verdict.state, verdict.category, verdict.first_wrong_step)
-    return text + Content(f" {CONTRADICTION}") if verdict.flags else text
+    return text + Content(f" {wording.CONTRADICTION}") if verdict.flags else text
 
 
 def _notes(view: RevealedView, width: int) -> list[Content]:
@@ -251,6 +266,9 @@ def _notes(view: RevealedView, width: int) -> list[Content]:
             before = Content("no label") if counted is None else wording.label(counted)
             text = Content(f"{name}: set after the reveal; before it, and for κ: ") + before
             out += hang(Content(f" {SECOND} "), text, width)
+        if path.label is not None and path.label.at_odds:
+            text = Content("you: ") + wording.at_odds(path.label) + Content(f" ({name})")
+            out += hang(Content(f" {wording.CONTRADICTION} "), text, width)
     grouped: dict[tuple[str, str], list[str]] = {}
     for verdict in view.revealed.verdicts:
         for flag in verdict.flags:
@@ -260,7 +278,7 @@ def _notes(view: RevealedView, width: int) -> list[Content]:
         told = Content(f" {meaning}") if meaning else Content(": ") + safe(flag)
         order = [name for name in names.values() if name in where]
         text = safe(rater) + told + Content(f" ({', '.join(order)})")
-        out += hang(Content(f" {CONTRADICTION} "), text, width)
+        out += hang(Content(f" {wording.CONTRADICTION} "), text, width)
     return out
 
 
@@ -343,8 +361,6 @@ def _ranking(view: RevealedView, width: int) -> list[Content]:
 
 
 def _provenance(view: RevealedView, width: int) -> list[Content]:
-    from tui.screens.overview import provenance
-
     revealed = view.revealed
     score = revealed.score
     excluded = ", ".join(f"{k} {v}" for k, v in score.excluded.items() if v) or "none"

@@ -9,11 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from store import Store, StoreError
-from store.records import RaterRecord, SchemaRecord, SessionRecord
+from store import StoreError
+from store.records import LabelRecord, RaterRecord, SchemaRecord, SessionRecord
 from tui.pace import Pace
+
+if TYPE_CHECKING:
+    from store import Store
 
 T = TypeVar("T")
 
@@ -47,6 +50,26 @@ class FileGuard:
                 f"nothing was saved: the database file is gone or another one. Put it back: "
                 f"{self._file}"
             )
+
+
+def path_schema(store: Store, name: str) -> SchemaRecord:
+    """Return the newest version of a schema that paths are labelled by.
+
+    Raises
+    ------
+    StoreError
+        When it is for items of another kind.
+    ValueError
+        When there is none of this name.
+    """
+    schema = store.schema(name)
+    if schema.item_kind != "path":
+        known = ", ".join(dict.fromkeys(s.name for s in store.schemas() if s.item_kind == "path"))
+        raise StoreError(
+            f"schema {name} is for {schema.item_kind} items; the workbench labels paths: "
+            f"a schema of kind path is right, here {known}"
+        )
+    return schema
 
 
 class ActiveClock:
@@ -119,7 +142,14 @@ class Session:
     def read_pace(self) -> Pace:
         """Read how far and how fast the rater is; safe on any thread, changes nothing here."""
         own = self.store.progress(self.rater.id, self.schema.name)
-        return Pace(own.n_decided, own.n_items, self.store.pace(self.rater.id))
+        seconds = self.store.pace(self.rater.id, schema=self.schema.name)
+        return Pace(own.n_decided, own.n_items, seconds)
+
+    def note(self, record: LabelRecord) -> None:
+        """Count a path's label for the session of labelling under way, or no longer."""
+        if self.sitting is not None and record.schema == self.schema.name:
+            decided = self.sitting.decided
+            (decided.add if record.decided else decided.discard)(record.item_id)
 
     def begin(self, size: int | None) -> Sitting:
         """Start a session of labelling on any thread; the caller puts it into `sitting`."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from store.records import Category, LabelRecord, SchemaRecord
+from tui.walk import decided
 
 VALID = "valid"
 HARMLESS = (VALID, "irrelevant")
@@ -52,6 +53,20 @@ def step_mark(record: LabelRecord | None, schema: SchemaRecord) -> Content:
         return Content.styled(letter, "$text-success")
     colour = "$text-warning" if record.category in HARMLESS else "$text-error"
     return Content.styled(letter, f"bold {colour}")
+
+
+def open_step(n_steps: int, labels: StepLabels, after: int = -1) -> int | None:
+    """Return the next step without a decision, from the start again at the end."""
+    left = [i for i in range(n_steps) if not decided(labels.get(i))]
+    return next(iter([i for i in left if i > after] or left), None)
+
+
+def next_step(n_steps: int, labels: StepLabels, step: int) -> int | None:
+    """Return where the cursor goes once a step is labelled: the step after it, labelled or not.
+
+    After the last step, the first without a decision; None when there is none.
+    """
+    return step + 1 if step + 1 < n_steps else open_step(n_steps, labels, step)
 
 
 def wrong_steps(labels: StepLabels) -> list[int]:

@@ -6,12 +6,15 @@
 
 from __future__ import annotations
 
+import re
+
 from rich.cells import cell_len, get_character_cell_size
 from textual.content import Content, Span
 
 from tui.visible import runs
 from tui.visible import visible as visible
 
+LINE_BREAKS = re.compile(r"(?:\r?\n[ \t]*)+")
 ESCAPE_STYLE = "reverse"
 """Marks an escape that stands for a character, so that a typed backslash-x is told from it."""
 
@@ -34,6 +37,15 @@ def safe(text: object, style: str = "", *, newlines: bool = False) -> Content:
     if style:
         spans.insert(0, Span(0, len(shown), style))
     return Content(shown, spans)
+
+
+def one_line(text: str) -> Content:
+    """Return text we did not write for a place of one line: a blank where lines were broken.
+
+    >>> one_line("Ann has 3.\\r\\n\\r\\n  How many?").plain
+    'Ann has 3. How many?'
+    """
+    return safe(LINE_BREAKS.sub(" ", text))
 
 
 def cells(text: Content | str) -> int:

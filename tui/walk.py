@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from store.records import CaseView, LabelRecord, PathView
 
+SIDES = ("A", "B")
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -13,6 +15,16 @@ class Place:
 
     turn: int
     side: int
+
+
+def name_of(place: Place, step: int | None = None) -> str:
+    """Return what a path or a step of it is called.
+
+    >>> name_of(Place(1, 0)), name_of(Place(0, 1), 12)
+    ('A path 2', 'B path 1 step 12')
+    """
+    name = f"{SIDES[place.side]} path {place.turn + 1}"
+    return name if step is None else f"{name} step {step}"
 
 
 def decided(label: LabelRecord | None) -> bool:

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from textual.content import Content
 
-from scoring.parsing import format_answer
 from scoring.types import NormalForm
 from store import StoreError
 from store.records import LabelRecord, LabelState
@@ -14,6 +13,8 @@ from tui.text import safe, visible
 
 NONE = "–"
 """Stands for an undefined value."""
+CONTRADICTION = "≠"
+"""Marks a label or verdict that contradicts itself."""
 
 _MEANINGS = (
     ("locked", "another program is writing to the database: press the key again"),
@@ -27,6 +28,8 @@ _MEANINGS = (
 
 def answer(normal: NormalForm | None, style: str = "") -> Content:
     """Return an answer for the screen."""
+    from scoring.parsing import format_answer
+
     return safe(format_answer(normal), style)
 
 
@@ -93,11 +96,18 @@ def label(record: LabelRecord | None) -> Content:
         text = Content("not labelled")
     else:
         text = decision(record.state, record.category, record.first_wrong_step)
+    if record.at_odds:
+        text = text + Content(f" {CONTRADICTION}")
     if record.outdated:
         text = text + Content(" (of an older version)")
     if record.flagged:
         text = text + Content(" !")
     return text
+
+
+def at_odds(record: LabelRecord) -> Content:
+    """Return in words how a label contradicts itself."""
+    return Content("says ") + safe(record.category) + Content(" and yet names a first wrong step")
 
 
 def change(before: LabelRecord | None, after: LabelRecord | None) -> Content:

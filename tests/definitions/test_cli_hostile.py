@@ -177,7 +177,10 @@ def test_as_a_process_in_a_plain_terminal(tmp_path: Path) -> None:
 
 
 def test_without_a_terminal_the_workbench_does_not_open() -> None:
+    assert medoid().code == 2
+    assert not Path("medoid.db").exists()
+    Path("medoid.db").touch()
     ran = medoid()
     assert ran.code == 2
     assert "terminal" in ran.err
-    assert not Path("medoid.db").exists()
+    assert Path("medoid.db").read_bytes() == b""

@@ -56,7 +56,7 @@ def test_another_label_supersedes_and_reimport_of_the_first_does_not_bring_it_ba
     )
     assert medoid("import", old, "--json").json["labels"] == {"added": 1}
     assert medoid("import", new, "--json").json["labels"] == {"changed": 1}
-    assert medoid("import", old, "--json").json["labels"] == {"known": 1}
+    assert medoid("import", old, "--json").json["labels"] == {"superseded": 1}
     assert histories() == [("ann", "spurious", "labelled")]
 
 

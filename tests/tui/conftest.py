@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
 from scoring.types import NormalForm, ParseIssue, Step, Trace
 from store import NewCase, Store, open_store
@@ -251,8 +253,9 @@ class Desk:
         A pause ends with a layout, and only the next one waits for what that layout set off.
         """
         await self.pilot.pause()
-        if any(not worker.is_finished for worker in self.app.workers):
-            await self.app.workers.wait_for_complete()
+        while any(not worker.is_finished for worker in self.app.workers):
+            with suppress(WorkerCancelled):  # another one was started in its place
+                await self.app.workers.wait_for_complete()
             await self.pilot.pause()
         await self.pilot.pause()
 

@@ -14,14 +14,26 @@ from tests.tui.conftest import YES, trace
 from tests.tui.running import workbench
 from tui import wording
 from tui.actions import ACTIONS, FOOTER_MAX, actions_of, bindings_of, footer_of, key_text
-from tui.app import MedoidApp, default_rater
+from tui.app import MedoidApp
 from tui.charts import arcs, arcs_between, bar, support_glyph
 from tui.pathlines import path_rows
+from tui.rater import default_rater
 from tui.screens.help import HelpScreen, help_lines
 from tui.session import ActiveClock, FileGuard
 from tui.text import cells
 
-SCREENS = ("overview", "queue", "case", "revealed", "raw", "graph", "help")
+SCREENS = (
+    "overview",
+    "queue",
+    "case",
+    "revealed",
+    "raw",
+    "graph",
+    "help",
+    "samples",
+    "facts",
+    "runs",
+)
 
 
 def test_support_glyphs_change_at_the_quarters() -> None:
@@ -88,9 +100,12 @@ def test_no_key_means_two_things_on_a_screen(screen: str) -> None:
 
 def test_every_action_has_its_method() -> None:
     from tui.screens.case import CaseScreen
+    from tui.screens.facts import FactsScreen
     from tui.screens.overview import OverviewScreen
     from tui.screens.queue import QueueScreen
     from tui.screens.revealed import RevealedScreen
+    from tui.screens.runs import RunsScreen
+    from tui.screens.samples import SamplesScreen
     from tui.screens.sheets import GraphScreen, RawScreen
 
     classes = (
@@ -101,6 +116,9 @@ def test_every_action_has_its_method() -> None:
         RawScreen,
         GraphScreen,
         HelpScreen,
+        SamplesScreen,
+        FactsScreen,
+        RunsScreen,
     )
     assert [c.NAME for c in classes] == list(SCREENS)
     for cls in classes:

@@ -12,8 +12,8 @@ from store import Store
 from store.records import OverviewRow, PathView, SealLevel
 from tests.tui.conftest import NO, YES, Spec, build, label_of, trace
 from tests.tui.running import workbench
+from tui.overviewlines import accuracy_shown
 from tui.pathlines import graph_rows, path_rows
-from tui.screens.overview import accuracy_shown
 from tui.text import cells, cut_middle
 
 ROW = OverviewRow(

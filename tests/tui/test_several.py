@@ -92,15 +92,137 @@ async def test_none_and_unsure_stand_alone(db: Path, store: Store) -> None:
         assert [(r.state, r.categories) for r in _rows(store, item)] == [("unsure", ())]
 
 
-async def test_a_mark_is_saved_with_a_category_that_takes_it(db: Path, store: Store) -> None:
+@pytest.mark.parametrize(
+    ("keys", "categories", "step"),
+    [
+        (("j", "w", "2", "enter"), ("logical",), 1),
+        (("2", "j", "w", "enter"), ("logical",), 1),
+        (("f", "2", "2", "enter"), ("logical",), 2),
+        (("j", "w", "1", "2", "enter"), ("calculation", "logical"), 1),
+        (("1", "2", "j", "w", "tab"), ("calculation", "logical"), 1),
+        (("2", "j", "w", "w", "enter"), ("logical",), None),
+        (("2", "w", "j", "w", "3", "n"), ("logical", "understanding"), 1),
+        (("w", "2", "j", "l"), ("logical",), 0),
+        (("w", "2", "escape"), ("logical",), 0),
+        (("w", "2", "ctrl+q"), ("logical",), 0),
+    ],
+)
+async def test_leaving_saves_the_mark_with_the_categories(
+    db: Path, store: Store, keys: tuple[str, ...], categories: tuple[str, ...], step: int | None
+) -> None:
     async with workbench(db, schema="errors") as desk:
         case = await desk.open("q1")
         item = _item(case)
-        await desk.press("j", "w", "1")
-        assert "calculation takes no first wrong step: w at step 1 takes the mark off" in desk.text
+        await desk.press(*keys[:-1])
+        assert _rows(store, item) == []
+        assert "○ not saved yet" in desk.text
+        await desk.press(keys[-1])
+    rows = _rows(store, item)
+    assert [(r.categories, r.first_wrong_step) for r in rows] == [(categories, step)]
+
+
+async def test_what_is_keyed_in_is_said_to_be_unsaved(db: Path, size: Size) -> None:
+    async with workbench(db, size, schema="errors") as desk:
+        await desk.open("q1")
+        await desk.press("j", "w")
+        assert "step 1 is marked first wrong: now the digits" in desk.text
+        await desk.press("1")
+        assert (
+            "calculation takes no first wrong step: add one that does, or press w at step 1"
+            in desk.text
+        )
+        await desk.press("2")
+        assert "step 1 is first wrong, not saved yet: enter or leaving saves both; u" in desk.text
+        await desk.press("w")
+        assert "not saved yet: enter saves it, and so does leaving the path; u drops" in desk.text
+
+
+async def test_a_mark_on_a_saved_label_is_saved_on_leaving(db: Path, store: Store) -> None:
+    async with workbench(db, schema="errors") as desk:
+        case = await desk.open("q2")
+        item = _item(case)
+        await desk.press("2", "enter", "tab")
+        path = case.path
+        assert path is not None
+        await desk.press("w", "tab")
+        await desk.press("tab", "w", "tab")
+        assert [(r.categories, r.first_wrong_step) for r in _rows(store, item)] == [
+            (("logical",), None),
+            (("logical",), 0),
+            (("logical",), None),
+        ]
+        await desk.press("5", "enter", "w", "u")
+        assert case.marks == {}
+        assert case.toggled is None
+
+
+async def test_u_drops_the_mark_with_the_categories(db: Path, store: Store) -> None:
+    async with workbench(db, schema="errors") as desk:
+        case = await desk.open("q1")
+        item = _item(case)
+        await desk.press("w", "2", "u")
+        assert "what was not saved yet is dropped" in desk.text
+        assert case.marks == {}
+        assert "✗" not in desk.text
+        await desk.press("2", "enter")
+        assert [(r.categories, r.first_wrong_step) for r in _rows(store, item)] == [
+            (("logical",), None)
+        ]
+
+
+async def test_a_mark_without_a_category_saves_nothing_and_stays(db: Path, store: Store) -> None:
+    async with workbench(db, schema="errors") as desk:
+        case = await desk.open("q1")
+        item = _item(case)
+        await desk.press("j", "w", "tab", "tab")
+        assert (_item(case), _rows(store, item)) == (item, [])
+        assert "✗1" in desk.text
         await desk.press("2", "enter")
         assert [(r.categories, r.first_wrong_step) for r in _rows(store, item)] == [
             (("logical",), 1)
+        ]
+
+
+@pytest.mark.parametrize("keys", [("s", "tab"), ("tab",), ("n",), ("s", "enter"), ("escape", "l")])
+async def test_a_mark_set_among_the_steps_is_saved_on_leaving(
+    db: Path, store: Store, keys: tuple[str, ...]
+) -> None:
+    async with workbench(db, schema="errors") as desk:
+        case = await desk.open("q1")
+        item = _item(case)
+        await desk.press("2", "enter", "tab", "s", "1", "w")
+        assert case.toggled is None
+        await desk.press(*keys)
+        assert _item(case) != item
+    assert [(r.categories, r.first_wrong_step) for r in _rows(store, item)] == [
+        (("logical",), None),
+        (("logical",), 1),
+    ]
+    steps = store.step_labels(store.rater("ana").id, item)
+    assert [(i, r.category) for i, r in steps.items()] == [(0, "valid")]
+
+
+async def test_entering_the_steps_saves_first(db: Path, store: Store) -> None:
+    async with workbench(db, schema="errors") as desk:
+        case = await desk.open("q1")
+        item = _item(case)
+        await desk.press("2", "S")
+        assert case.stepping
+    assert [r.categories for r in _rows(store, item)] == [("logical",)]
+
+
+async def test_after_the_reveal_a_mark_needs_e(db: Path, store: Store) -> None:
+    async with workbench(db, schema="errors") as desk:
+        case = await desk.open("q2")
+        await desk.press("2", "enter", "2", "enter", "b", "escape")
+        item = _item(case)
+        await desk.press("w", "tab", "tab")
+        assert case.marks == {}
+        assert len(_rows(store, item)) == 1
+        await desk.press("e", "w", "enter")
+        assert [(r.first_wrong_step, r.before_reveal) for r in _rows(store, item)] == [
+            (None, True),
+            (0, False),
         ]
 
 

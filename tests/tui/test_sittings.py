@@ -252,8 +252,8 @@ def test_the_summary_has_every_figure() -> None:
         "step labels 12",
         "flagged 3",
         "undone 4",
-        "median –",
-        "active 13 min",
+        "median – a path: its own label and those on its steps",
+        "active 13 min paths and steps; a pause counts 1 min at most",
         "by the clock 1 h 7 min",
     ]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from textual import events
 from textual.content import Content
 from textual.screen import ModalScreen, Screen
 
 from tui import wording
 from tui.actions import footer_of
+from tui.reversal import Act, Reversal, reverse
 from tui.session import Session
 from tui.text import safe
 from tui.widgets.bars import Keys, Line
@@ -16,6 +19,10 @@ from tui.widgets.lines import Lines
 
 if TYPE_CHECKING:
     from tui.app import MedoidApp
+
+T = TypeVar("T")
+PATIENCE = 0.4
+"""Seconds after which a write is said to be waiting."""
 
 
 def breadcrumb(*parts: str) -> Content:
@@ -63,8 +70,13 @@ class WorkScreen(Scrolling, Screen[None]):
             raise TypeError("a workbench screen runs in MedoidApp only")
         return self.app
 
+    @property
+    def mode(self) -> str:
+        """Which part of the registry holds now."""
+        return self.NAME
+
     async def on_mount(self) -> None:
-        self.query_one("#keys", Keys).show_keys(footer_of(self.NAME))
+        self.query_one("#keys", Keys).show_keys(footer_of(self.mode))
 
     def lines(self) -> Lines:
         return self.query_one("#lines", Lines)
@@ -86,6 +98,39 @@ class WorkScreen(Scrolling, Screen[None]):
         self.say(left)
         self.app.bell()
 
+    async def attempt(self, act: Callable[[], T], *, write: bool = False) -> T | None:
+        """Read or write off the UI's thread; when that fails, say so and return None."""
+        try:
+            return await (self.written(act) if write else self.session.read(act))
+        except Exception as problem:  # shown with its cause; the state stays for another try
+            self.fail(problem)
+            return None
+
+    async def written(self, act: Callable[[], T]) -> T:
+        """Wait for a write's commit; say so when it takes long, as behind another's lock."""
+        waiting = self.set_timer(
+            PATIENCE, lambda: self.say("not saved yet: waiting for the disk …")
+        )
+        try:
+            return await self.session.write(act)
+        finally:
+            waiting.stop()
+
+    async def reversed(self, act: Act) -> Reversal | None:
+        """Undo or redo the last act; None, and said, when there is none or that failed."""
+        before = self.session.saved_at
+        try:
+            done: Reversal | None = await self.written(lambda: reverse(self.session, act))
+        except Exception as problem:
+            self.fail(problem)
+            return None
+        if done is None:
+            self.session.saved_at = before
+            self.refuse(f"nothing to {act}")
+        elif done.result.label is not None:
+            self.session.note(done.result.label)
+        return done
+
     def action_help(self) -> None:
         from tui.screens.help import HelpScreen
 
@@ -96,6 +141,37 @@ class WorkScreen(Scrolling, Screen[None]):
 
     async def action_back(self) -> None:
         await self.app.pop_screen()
+
+
+class Reversing(WorkScreen):
+    """A screen of lists, on which undo and redo say what they did and leave the place alone."""
+
+    told: Content | None = None
+    """What was undone or done again last, shown until the next key."""
+
+    def tell(self, done: Reversal) -> Content:
+        """Return in one line what was undone or done again."""
+        return done.told_afar(self.size.width - 1)
+
+    def reread(self) -> None:
+        """Read again what a label may have changed."""
+        raise NotImplementedError
+
+    async def action_undo(self) -> None:
+        await self._reverse("undo")
+
+    async def action_redo(self) -> None:
+        await self._reverse("redo")
+
+    async def _reverse(self, act: Act) -> None:
+        done = await self.reversed(act)
+        if done is not None:
+            self.told = self.tell(done)
+            self.say(self.told)
+            self.reread()
+
+    def on_key(self, _event: events.Key) -> None:
+        self.told = None
 
 
 class Sheet(Scrolling, ModalScreen[None]):

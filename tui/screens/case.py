@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from textual.content import Content
 from textual.widget import Widget
 
-from store import RevealCheck
-from store.records import CaseView, UndoResult
+from store.records import CaseView
 from tui import wording
 from tui.actions import bindings_of
+from tui.reversal import Act, Reversal
 from tui.screens.caselabels import CaseLabels
-from tui.screens.casepanes import SIDES
 from tui.screens.context import Context, context_pane, context_strip
-from tui.session import Session
+from tui.walk import SIDES
 
-
-@dataclass(frozen=True, slots=True)
-class Reversal:
-    """An undo or redo, and the change that it made, in words."""
-
-    result: UndoResult
-    change: Content
+if TYPE_CHECKING:
+    from store import RevealCheck
 
 
 class CaseScreen(CaseLabels):
@@ -62,10 +55,12 @@ class CaseScreen(CaseLabels):
     async def action_redo(self) -> None:
         await self.reverse("redo")
 
-    async def reverse(self, act: Literal["undo", "redo"]) -> None:
+    async def reverse(self, act: Act) -> None:
         """Undo or redo, then go to the path or step it was about and say what changed."""
         if self.toggled is not None and act == "undo":
-            self.toggled = None
+            self.toggled = self.fresh_mark = None
+            if self.path is not None:
+                self.marks.pop(self.path.item_id, None)
             self.draw()
             self.say("what was not saved yet is dropped")
             return
@@ -74,19 +69,11 @@ class CaseScreen(CaseLabels):
             return
         if not await self.settle():
             return
-        before = self.session.saved_at
-        try:
-            reversal: Reversal | None = await self.written(lambda: _reverse(self.session, act))
-        except Exception as problem:
-            self.fail(problem)
-            return
-        if reversal is None:
-            self.session.saved_at = before
-            self.refuse(f"nothing to {act}")
-            return
-        await self._show(reversal, "undone" if act == "undo" else "done again")
+        reversal = await self.reversed(act)
+        if reversal is not None:
+            await self._show(reversal)
 
-    async def _show(self, reversal: Reversal, word: str) -> None:
+    async def _show(self, reversal: Reversal) -> None:
         done = reversal.result
         path_item = done.path_item_id or done.item_id
         self.marks.pop(path_item, None)
@@ -97,11 +84,7 @@ class CaseScreen(CaseLabels):
             # Entering finished steps bars digits; what was just undone is to be labelled again.
             self.steps_finished = False
             self.draw()
-        elif done.label is not None:
-            self.count(done.label)
-        target = self.target
-        name = "" if target is None else f"{target.name}: "
-        self.say(Content(f"{word}: {name}") + reversal.change)
+        self.say(reversal.told())
 
     # -- looking behind the seal
 
@@ -203,18 +186,6 @@ class CaseScreen(CaseLabels):
             from tui.screens.sheets import GraphScreen
 
             self.app.push_screen(GraphScreen([(SIDES[self.place.side], self.path, None)]))
-
-
-def _reverse(session: Session, act: Literal["undo", "redo"]) -> Reversal | None:
-    store, rater = session.store, session.rater.id
-    undo = store.undo if act == "undo" else store.redo
-    result = undo(rater, session_id=session.sitting_id)
-    if result is None:
-        return None
-    schema = store.schema(result.schema)
-    rows = store.label_history(rater, result.item_id, schema)
-    before = rows[-2] if len(rows) > 1 else None
-    return Reversal(result, wording.change(before, result.label))
 
 
 def _warning(check: RevealCheck) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from textual.content import Content
 
 from store.records import CaseView, Category, PathView
-from tui.screens.casepanes import SIDES
 from tui.screens.casesteps import CaseSteps
 from tui.text import safe
-from tui.walk import Place
+from tui.walk import SIDES, Place, decided
 from tui.widgets.labelbar import LabelBar
+
+AFTER_REVEAL = "the judge was revealed: e changes your label, kept as a second row"
 
 
 class CaseMarks(CaseSteps):
@@ -35,11 +36,22 @@ class CaseMarks(CaseSteps):
             return self.marks.get(path.item_id)
         return None if path.label is None else path.label.first_wrong_step
 
+    def may_mark(self, path: PathView) -> bool:
+        """Return whether a mark may be set now: after the reveal only on purpose."""
+        case = self.case
+        shown = case is not None and case.revealed and case.seal != "open"
+        if shown and decided(path.label) and not self.changing:
+            self.refuse(AFTER_REVEAL)
+            return False
+        return True
+
     def action_wrong(self) -> None:
         path, cursor = self.path, self.lines().cursor
         self.typed = None
         if path is None or cursor is None:
             self.refuse("there is no step to mark")
+            return
+        if not self.may_mark(path):
             return
         self.mark(path, None if self.wrong_step(path) == cursor else cursor)
 
@@ -51,6 +63,7 @@ class CaseMarks(CaseSteps):
         else:
             self.marks[path.item_id] = step
         self.fresh_mark = path.item_id
+        self.finished = False  # a mark on a labelled path is meant for another label
         self.draw()
         self.say_state()
 
@@ -69,6 +82,8 @@ class CaseMarks(CaseSteps):
         path = self.path
         if path is None or not path.steps:
             self.refuse("there is no step to mark")
+            return
+        if not self.may_mark(path):
             return
         self.typed = "" if self.typed is None else None
         self.draw()

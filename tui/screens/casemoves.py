@@ -40,9 +40,10 @@ class CaseMoves(CasePanes):
             self._cursors[path.item_id] = cursor
 
     def go(self, place: Place) -> None:
+        self.stop_clock()
         self.place = place
         self.finished = False
-        self.clock.start()
+        self.start_clock()
         self.draw()
         self.say_state()
 

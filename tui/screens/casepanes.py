@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -16,24 +15,21 @@ from tui import wording
 from tui.actions import footer_of
 from tui.caselist import CaseList
 from tui.pace import pace_forms
-from tui.pathlines import answer_title, path_rows
+from tui.pathlines import answer_title, path_rows, question_lines, question_text
+from tui.resume import Stop
 from tui.screens.base import WorkScreen, breadcrumb
 from tui.session import ActiveClock, Session
 from tui.steplabels import step_mark
 from tui.text import safe
-from tui.walk import Place, next_open, path_at, place_of
+from tui.walk import SIDES, Place, name_of, next_open, path_at, place_of
 from tui.widgets.bars import Keys, Line, Status
 from tui.widgets.labelbar import LabelBar
 from tui.widgets.lines import Lines
 from tui.widgets.stock import Columns, Guide, Pane, Paragraph
 
-T = TypeVar("T")
 WIDE = 110
 """Columns from which there is a third pane."""
-SIDES = ("A", "B")
 SEALS = {"full": "sealed: full", "judge": "sealed: judge", "open": "open: nothing sealed"}
-PATIENCE = 0.4
-"""Seconds after which a write is said to be waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +59,13 @@ class CasePanes(WorkScreen):
 
     NAME = "case"
 
-    def __init__(self, session: Session, cases: CaseList, case_id: int) -> None:
+    def __init__(
+        self, session: Session, cases: CaseList, case_id: int, stop: Stop | None = None
+    ) -> None:
         super().__init__(session)
         self.cases = cases
         self.case_id = case_id
+        self._stop = stop
         self.case: CaseView | None = None
         self.place = Place(0, 0)
         self.clock = ActiveClock()
@@ -75,6 +74,8 @@ class CasePanes(WorkScreen):
         self.marks: dict[int, int | None] = {}
         self.steps: dict[int, dict[int, LabelRecord]] = {}
         self._cursors: dict[int, int] = {}
+        self._spent: dict[int, float] = {}
+        """Active seconds on paths that were left before a label was saved."""
 
     def compose(self) -> ComposeResult:
         yield Line(id="top")
@@ -99,7 +100,11 @@ class CasePanes(WorkScreen):
     async def on_mount(self) -> None:
         for pane in self.query("#guide-pane"):
             pane.border_title = "guideline"
-        await self.open(self.case_id)
+        stop, self._stop = self._stop, None
+        if stop is None:
+            await self.open(self.case_id)
+        else:
+            await self.open_at(stop)
 
     def on_screen_resume(self) -> None:
         if self.case is not None:
@@ -129,6 +134,7 @@ class CasePanes(WorkScreen):
         read = await self.attempt(lambda: self._read(case_id))
         if read is None:
             return False
+        self.stop_clock()
         case = self.case = read.case
         self.case_id, self.steps = case_id, read.steps
         self.changing = False
@@ -136,18 +142,33 @@ class CasePanes(WorkScreen):
         self.cases.find(case_id)
         wanted = place_of(case, item_id) if item_id is not None else next_open(case, None)
         self.place = wanted or Place(0, 0)
-        self.clock.start()
+        self.start_clock()
         self.draw()
         self.say_state()
         self.read_pace()
         return True
+
+    async def open_at(self, stop: Stop) -> bool:
+        """Show a case where the rater goes on."""
+        return await self.open(stop.case_id, item_id=stop.item_id)
+
+    def start_clock(self) -> None:
+        """Count the seconds of the path in hand, on from those it took before."""
+        path = self.path
+        self.clock.start(0.0 if path is None else self._spent.pop(path.item_id, 0.0))
+
+    def stop_clock(self) -> None:
+        """Keep the seconds of the path in hand, which is left, for when it is come back to."""
+        path = self.path
+        if path is not None:
+            self._spent[path.item_id] = self.clock.read()
 
     def _read(self, case_id: int) -> CaseRead:
         store, rater = self.session.store, self.session.rater.id
         case = store.case(case_id, rater, self.session.schema)
         if self.session.step_schema is None:
             return CaseRead(case, {})
-        steps = {p.item_id: store.step_labels(rater, p.item_id) for p in case.paths}
+        steps = store.step_labels_of(rater, [p.item_id for p in case.paths])
         return CaseRead(case, steps)
 
     @work(group="pace", exclusive=True, exit_on_error=False)
@@ -165,23 +186,6 @@ class CasePanes(WorkScreen):
         forms = (mark,) if pace is None else pace_forms(replace(pace, session=mark))
         self.query_one("#message", Status).quiet(forms)
 
-    async def attempt(self, act: Callable[[], T], *, write: bool = False) -> T | None:
-        try:
-            return await (self.written(act) if write else self.session.read(act))
-        except Exception as problem:  # shown with its cause; the state stays for another try
-            self.fail(problem)
-            return None
-
-    async def written(self, act: Callable[[], T]) -> T:
-        """Wait for a write's commit; say so when it takes long, as behind another's lock."""
-        waiting = self.set_timer(
-            PATIENCE, lambda: self.say("not saved yet: waiting for the disk …")
-        )
-        try:
-            return await self.session.write(act)
-        finally:
-            waiting.stop()
-
     @property
     def path(self) -> PathView | None:
         """The path that a label goes to."""
@@ -193,8 +197,7 @@ class CasePanes(WorkScreen):
         path = self.path
         if path is None:
             return None
-        name = f"{SIDES[self.place.side]} path {self.place.turn + 1}"
-        return Target(path.item_id, self.session.schema, path.label, name)
+        return Target(path.item_id, self.session.schema, path.label, name_of(self.place))
 
     def lines(self) -> Lines:
         return self.query_one(f"#side-{self.place.side}", Lines)
@@ -205,7 +208,10 @@ class CasePanes(WorkScreen):
             return
         self._draw_top(case)
         self.query_one("#question", Paragraph).show(
-            Content.styled(" Q  ", "bold"), _question(case), more="… (r: all)"
+            Content.styled(" Q  ", "bold"),
+            question_text(case),
+            limit=question_lines(self.app.size.height),
+            more="… (r: all)",
         )
         for side in (0, 1):
             self._draw_side(case, side)
@@ -326,6 +332,8 @@ class CasePanes(WorkScreen):
         mark = self.marks.get(path.item_id)
         if mark is not None:
             return Content(f"step {mark} is marked first wrong: now the digit")
+        if path.label is not None and path.label.at_odds:
+            return Content("≠ your label ") + wording.at_odds(path.label)
         if path.label is not None and path.label.note:
             return Content("comment: ") + safe(path.label.note)
         return Content(self.left(case))
@@ -338,18 +346,3 @@ class CasePanes(WorkScreen):
 
 def _bold(text: str) -> Content:
     return Content.styled(text, "bold")
-
-
-def _question(case: CaseView) -> Content:
-    text = safe(case.question)
-    if case.options:
-        return text + Content(" ") + safe(f"(options: {_options(case.options)})")
-    return text
-
-
-def _options(options: object) -> str:
-    if isinstance(options, dict):
-        return "; ".join(f"{k}) {v}" for k, v in options.items())
-    if isinstance(options, list):
-        return "; ".join(str(o) for o in options)
-    return str(options)

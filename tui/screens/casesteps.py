@@ -6,11 +6,12 @@ from textual.content import Content
 
 from store.records import CaseView, ItemRef, LabelRecord, PathView
 from tui import wording
+from tui.resume import Stop
 from tui.screens.casemoves import CaseMoves
-from tui.screens.casepanes import SIDES, Target
-from tui.steplabels import Implied, implied, mismatch
+from tui.screens.casepanes import Target
+from tui.steplabels import Implied, implied, mismatch, next_step, open_step
 from tui.text import safe
-from tui.walk import Place, decided
+from tui.walk import SIDES, Place, decided, name_of
 from tui.widgets.labelbar import LabelBar, keyed
 
 
@@ -39,8 +40,8 @@ class CaseSteps(CaseMoves):
         item_id = self._refs.get(path.item_id, {}).get(cursor)
         if item_id is None:
             return None
-        name = f"{SIDES[self.place.side]} path {self.place.turn + 1} step {cursor}"
-        return Target(item_id, schema, self.step_labels(path).get(cursor), name)
+        label = self.step_labels(path).get(cursor)
+        return Target(item_id, schema, label, name_of(self.place, cursor))
 
     def step_labels(self, path: PathView) -> dict[int, LabelRecord]:
         """Return the rater's own labels on a path's steps."""
@@ -87,28 +88,35 @@ class CaseSteps(CaseMoves):
     def leave_steps(self) -> None:
         """Turn the digits back to the path."""
         self._end_steps()
-        self.clock.start(self._path_seconds)
         self.draw()
         self.say_state()
 
     def _end_steps(self) -> None:
         if self.stepping:
             self.stepping = self.steps_finished = False
+            # Seconds since the last step's label belong to no step: they are the path's.
+            self.clock.start(self._path_seconds + self.clock.read())
             self.show_footer(self.mode)
             self.show_guide(self.session.schema)
 
     def open_step(self, path: PathView, after: int) -> int | None:
         """Return the next step without a decision, from the start again at the end."""
-        labels = self.step_labels(path)
-        left = [s.index for s in path.steps if not decided(labels.get(s.index))]
-        later = [i for i in left if i > after]
-        return next(iter(later or left), None)
+        return open_step(len(path.steps), self.step_labels(path), after)
 
     def stand_on(self, path: PathView, step: int) -> None:
         """Put the cursor on a step."""
         self._cursors[path.item_id] = step
         self.lines().select(step)
-        self.clock.start()
+
+    async def open_at(self, stop: Stop) -> bool:
+        if not await super().open_at(stop):
+            return False
+        path = self.path
+        if stop.stepping:
+            return await self.enter_steps(stop.step)
+        if stop.step is not None and path is not None:
+            self.stand_on(path, stop.step)
+        return True
 
     def go(self, place: Place) -> None:
         self._end_steps()
@@ -156,7 +164,7 @@ class CaseSteps(CaseMoves):
         """Turn on or off that every path is entered by its steps."""
         self.session.steps_first = not self.session.steps_first
         if self.session.steps_first:
-            if self.stepping or await self.enter_steps():
+            if self.stepping or (await self.settle() and await self.enter_steps()):
                 self.say("steps come first on every path now: S ends it")
         else:
             self.say("paths are labelled at once again: s labels steps")
@@ -172,7 +180,8 @@ class CaseSteps(CaseMoves):
     def took_step(self, path: PathView, step: int, record: LabelRecord) -> None:
         """Show a committed step label and go to the next step."""
         self.steps.setdefault(path.item_id, {})[step] = record
-        following = step + 1 if step + 1 < len(path.steps) else self.open_step(path, step)
+        self.clock.start()
+        following = next_step(len(path.steps), self.step_labels(path), step)
         # A digit too many must not fall on the step that was labelled last, nor on the path.
         self.steps_finished = following is None
         self.stand_on(path, step if following is None else following)

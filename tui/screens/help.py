@@ -20,13 +20,15 @@ SIGNS = (
     (UNSAID, "the step does not say what it uses; the step before it is assumed"),
     (WRONG, "marked as the first wrong step"),
     ("∴", "the final answer as the model wrote it"),
-    ("≠", "after the reveal: the verdict contradicts itself"),
+    ("≠", "a label or verdict that contradicts itself: faithful, yet with a first wrong step"),
     ("²", "after the reveal: a second row, which κ does not use"),
     ("△2", "the parser noted two things about the format: r shows them"),
     ("!", "flagged"),
     ("v u c a i", "after a step's number: its label by its first letter; ? unsure, · skipped"),
     ("○", "not saved yet; it is when the path is left"),
     ("△ …", "a path's label and those of its steps do not go together"),
+    ("∅ DROPPED", "a step that the decomposer made no fact of"),
+    ("⊕ INVENTED", "a statement that names a step which is not there"),
 )
 NAMES = {
     "overview": "Overview",
@@ -34,6 +36,9 @@ NAMES = {
     "case": "Case",
     "steps": "Steps of a path",
     "revealed": "After the reveal",
+    "samples": "Decomposed traces",
+    "facts": "Facts of a trace",
+    "runs": "Runs",
     "summary": "End of a session",
     "raw": "Raw text, graph and help",
 }

@@ -2,59 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from textual import work
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
 
-from store.records import CaseFilter, OverviewRow, ScoringRecord, SealLevel
-from tui import wording
-from tui.actions import bindings_of
-from tui.caselist import CaseList, Query, resume
-from tui.screens.base import WorkScreen, breadcrumb
-from tui.text import cells, cut_middle, fit, safe, wrap
+from store.records import CaseFilter, OverviewRow
+from tui.actions import bindings_of, footer_of
+from tui.caselist import CaseList, Query
+from tui.overviewlines import (
+    EMPTY,
+    Overview,
+    accuracy_shown,
+    detail,
+    figures,
+    first_row,
+    heads,
+    name_room,
+    next_step,
+    row_name,
+)
+from tui.resume import Stop, find_stop, resume
+from tui.screens.base import Reversing, breadcrumb
+from tui.session import Session
+from tui.text import cut_middle, fit, safe, wrap
 from tui.widgets.bars import Keys, Line
 from tui.widgets.lines import Lines, Row
-
-COLUMNS = (
-    ("quest.", 6),
-    ("traces", 7),
-    ("parsed", 7),
-    ("SC", 5),
-    ("GSC", 5),
-    ("differ", 7),
-    ("mine", 8),
-)
-
-FEW = 20
-"""Questions with gold below which a share tells too much about each of them."""
+from tui.widgets.stages import StageLine
 
 
-def accuracy_shown(row: OverviewRow, seal: SealLevel) -> bool:
-    """Return whether a rater may see the shares right of SC and GSC in a row.
-
-    They are made of gold, which a `full` seal hides. They are shown all the same once every case
-    of the row is done, and where they cannot be turned into the gold of one question: of at least
-    `FEW` questions with gold, each method is right on some and wrong on some.
-    """
-    if seal != "full" or row.n_cases_done >= row.n_cases:
-        return True
-    mixed = all(0 < right < row.n_gold for right in (row.sc_correct, row.gsc_correct))
-    return row.n_gold >= FEW and mixed
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What the overview shows, read at once."""
-
-    rows: tuple[OverviewRow, ...]
-    scoring: ScoringRecord | None
-    n_unscored: int
-
-
-class OverviewScreen(WorkScreen):
-    """The first screen."""
+class OverviewScreen(Reversing):
+    """The first screen. `first` is shown until the figures are read for the first time."""
 
     NAME = "overview"
     BINDINGS = bindings_of("overview")
@@ -66,6 +44,15 @@ class OverviewScreen(WorkScreen):
             super().__init__()
             self.overview = overview
 
+    class Found(Message):
+        """Where the rater goes on in a row was found."""
+
+        def __init__(self, overview: Overview, at: int, place: Stop | None) -> None:
+            super().__init__()
+            self.overview = overview
+            self.at = at
+            self.place = place
+
     class Failed(Message):
         """The figures could not be read."""
 
@@ -76,11 +63,16 @@ class OverviewScreen(WorkScreen):
     overview: Overview | None = None
     _file = Content("")
 
+    def __init__(self, session: Session, first: Overview | None = None) -> None:
+        super().__init__(session)
+        self._first = first
+
     def compose(self) -> ComposeResult:
         yield Line(id="top")
         yield Lines(id="columns")
         yield Lines(id="lines")
         yield Lines(id="detail")
+        yield StageLine(self.session)
         yield Line(id="message")
         yield Keys(id="keys")
 
@@ -100,6 +92,13 @@ class OverviewScreen(WorkScreen):
         self.query_one("#top", Line).show(breadcrumb() + Content(" ▸ ") + self._file, right)
 
     def on_screen_resume(self) -> None:
+        first, self._first = self._first, None
+        if first is None:
+            self.reread()
+        else:
+            self._show(first)
+
+    def reread(self) -> None:
         self._head()
         self.action_reload()
 
@@ -109,13 +108,14 @@ class OverviewScreen(WorkScreen):
         )
 
     def _load(self) -> None:
-        store = self.session.store
+        store, rater, schema = self.session.store, self.session.rater.id, self.session.schema.name
         try:
             scoring = store.primary_scoring()
             overview = Overview(
-                store.overview(self.session.rater.id, self.session.schema.name),
+                store.overview(rater, schema),
                 scoring,
                 0 if scoring is None else store.n_unscored_pools(scoring.id),
+                store.last_act(rater, schema),
             )
         except Exception as problem:  # whatever the database says is shown, never a crash
             self.post_message(self.Failed(problem))
@@ -126,13 +126,16 @@ class OverviewScreen(WorkScreen):
         self.fail(message.problem)
 
     def on_overview_screen_loaded(self, message: Loaded) -> None:
-        before, self.overview = self.overview, message.overview
+        self._show(message.overview)
+
+    def _show(self, overview: Overview) -> None:
+        before, self.overview = self.overview, overview
         rows = self.overview.rows
         lines = self.lines()
-        cursor = lines.cursor if before is not None and before.rows else _first_waiting(rows)
+        cursor = lines.cursor if before is not None and before.rows else first_row(self.overview)
         if not rows:
             cursor = None
-        self.query_one("#columns", Lines).show(lambda width: _heads(width) if rows else [])
+        self.query_one("#columns", Lines).show(lambda width: heads(width) if rows else [])
         lines.show(self._build, cursor=cursor, key=self.NAME)
         self._point()
 
@@ -143,10 +146,10 @@ class OverviewScreen(WorkScreen):
             return [Row(line) for text in EMPTY for line in wrap(Content(text), width)]
         out = []
         for i, row in enumerate(self.overview.rows):
-            room = _room(width)
-            name = fit(cut_middle(_name(row), room), room)
+            room = name_room(width)
+            name = fit(cut_middle(row_name(row), room), room)
             shown = accuracy_shown(row, self.session.schema.seal)
-            out.append(Row(name + _figures(row, shown), i, True))
+            out.append(Row(name + figures(row, shown), i, True))
         return out
 
     @property
@@ -163,8 +166,29 @@ class OverviewScreen(WorkScreen):
         if overview is None:
             return
         shown = row is not None and accuracy_shown(row, self.session.schema.seal)
-        self.query_one("#detail", Lines).show(lambda width: _detail(overview, row, shown, width))
-        self.say(_next_step(overview, row))
+        self.query_one("#detail", Lines).show(lambda width: detail(overview, row, shown, width))
+        if self.told is not None:
+            self.say(self.told)
+            return
+        self.say(next_step(overview, row))
+        at = self.lines().cursor
+        if row is not None and at is not None and row.n_cases_done < row.n_cases:
+            self._find_stop(overview, at, row)
+
+    @work(thread=True, group="stop", exclusive=True, exit_on_error=False)
+    def _find_stop(self, overview: Overview, at: int, row: OverviewRow) -> None:
+        try:
+            stop = find_stop(self.session, row.dataset, row.pool)
+        except Exception as problem:  # whatever the database says is shown, never a crash
+            self.post_message(self.Failed(problem))
+        else:
+            self.post_message(self.Found(overview, at, stop))
+
+    def on_overview_screen_found(self, message: Found) -> None:
+        here = message.overview is self.overview and message.at == self.lines().cursor
+        if here and self.told is None:
+            width = self.size.width
+            self.say(next_step(message.overview, self.row, message.place, known=True, width=width))
 
     def action_move(self, by: int) -> None:
         super().action_move(by)
@@ -195,7 +219,7 @@ class OverviewScreen(WorkScreen):
         row = self.row
         if row is not None and row.n_cases > 0:
             return row
-        self.refuse(_next_step(self.overview, row) if self.overview else "still reading")
+        self.refuse(next_step(self.overview, row) if self.overview else "still reading")
         return None
 
     async def _start(self) -> bool:
@@ -207,7 +231,7 @@ class OverviewScreen(WorkScreen):
         query = Query(row.dataset, row.pool, show, schema=session.schema.name)
         cases = CaseList(session.store, session.rater.id, query)
         try:
-            await session.read(lambda: resume(cases, session))
+            stop = await session.read(lambda: resume(cases, session))
         except Exception as problem:
             self.fail(problem)
             return False
@@ -216,7 +240,7 @@ class OverviewScreen(WorkScreen):
         queue = QueueScreen(session, cases)
         await self.app.push_screen(queue)
         if cases.row is not None and show == "unlabelled":
-            await queue.open_case()
+            await queue.open_case(stop)
         return True
 
     async def action_session(self) -> None:
@@ -256,123 +280,16 @@ class OverviewScreen(WorkScreen):
         cases = CaseList(self.session.store, self.session.rater.id, query)
         await self.app.push_screen(QueueScreen(self.session, cases))
 
+    async def action_decompositions(self) -> None:
+        from tui.screens.samples import open_samples
 
-EMPTY = (
-    " This database is empty.",
-    "",
-    " Read traces into it:     medoid import FILE…",
-    " then score them:         medoid score",
-    "",
-    " Or look at the bundled project first:     medoid demo",
-)
+        await open_samples(self)
 
+    def action_runs(self) -> None:
+        from tui.screens.runs import RunsScreen
 
-def _name(row: OverviewRow) -> Content:
-    return Content("  ") + safe(row.dataset) + Content(" · ") + safe(row.pool)
+        self.app.push_screen(RunsScreen(self.session))
 
-
-def _room(width: int) -> int:
-    """Return the cells that are left for a row's name."""
-    return max(width - sum(w for _, w in COLUMNS), 8)
-
-
-def _heads(width: int) -> list[Row]:
-    right = Content("".join(name.rjust(cells) for name, cells in COLUMNS))
-    return [Row(fit(Content("  dataset · pool"), _room(width)) + right)]
-
-
-def _figures(row: OverviewRow, accuracy: bool) -> Content:
-    scored = row.n_scored > 0
-    n_gold = row.n_gold if accuracy else 0
-    values = (
-        f"{row.n_questions:,}",
-        f"{row.n_traces:,}",
-        wording.percent(row.n_parsed, row.n_traces),
-        wording.share(row.sc_correct / n_gold) if n_gold else wording.NONE,
-        wording.share(row.gsc_correct / n_gold) if n_gold else wording.NONE,
-        f"{row.n_disagree:,}" if scored else wording.NONE,
-        f"{row.n_cases_done:,}/{row.n_cases:,}" if row.n_cases else wording.NONE,
-    )
-    return Content("".join(v.rjust(w) for v, (_, w) in zip(values, COLUMNS, strict=True)))
-
-
-def _first_waiting(rows: tuple[OverviewRow, ...]) -> int | None:
-    for i, row in enumerate(rows):
-        if row.n_cases_done < row.n_cases:
-            return i
-    return 0 if rows else None
-
-
-def _detail(overview: Overview, row: OverviewRow | None, accuracy: bool, width: int) -> list[Row]:
-    texts: list[Content] = []
-    if row is not None:
-        if cells(_name(row)) > _room(width):
-            texts.append(_name(row)[2:])
-        shares = (
-            f"SC, GSC: share right of {row.n_gold:,} with gold"
-            if accuracy
-            else "SC, GSC: shown when your cases of this row are revealed or done"
-        )
-        texts += [
-            Content(
-                f"traces usable {row.n_usable:,}, strictly in format {row.n_strict:,} · "
-                f"steps unannotated "
-                f"{wording.percent(row.n_unannotated_steps, row.n_steps)} of {row.n_steps:,}"
-            ),
-            Content(
-                f"scored {row.n_scored:,}/{row.n_questions:,} · {shares} · differ: unlike answers"
-                if row.n_scored
-                else "not scored yet"
-            ),
-        ]
-    if overview.scoring is not None:
-        texts.append(provenance(overview.scoring))
-    if overview.n_unscored and overview.scoring is not None:
-        texts.append(
-            Content(f"{wording.count(overview.n_unscored, 'pool')} not scored: run medoid score")
-        )
-    return [
-        Row(Content(" ") + line, None) for text in texts for line in wrap(text, max(width - 1, 1))
-    ]
-
-
-def provenance(scoring: ScoringRecord) -> Content:
-    """Return under which parameters scores were computed."""
-    p = scoring.parameters
-    settings = " ".join(
-        f"{sign}={p[name]}"
-        for sign, name in (("β", "beta"), ("γ", "gamma"), ("α", "alpha"), ("τ", "tau"))
-        if name in p
-    )
-    decomposed = (
-        Content("one fact per step")
-        if scoring.decomposition == "none"
-        else Content("facts ") + safe(scoring.decomposition)
-    )
-    return Content(" · ").join(
-        [
-            safe(scoring.embedder)
-            + Content("@")
-            + safe(scoring.embedder_revision.removeprefix("sha256:")[:8]),
-            decomposed,
-            safe(settings),
-            Content("medoid ") + safe(scoring.tool_version),
-        ]
-    )
-
-
-def _next_step(overview: Overview, row: OverviewRow | None) -> Content:
-    if row is None:
-        return Content("next: import traces, then score them")
-    if row.n_scored == 0:
-        return Content("next: these traces have no scores yet; run  medoid score")
-    if row.n_cases == 0:
-        return Content("next: no cases were chosen for a human yet; run  medoid items make")
-    left = row.n_cases - row.n_cases_done
-    if left == 0:
-        return Content("done: every case of this row is labelled by you    enter: look at them")
-    return (
-        Content(f"next: {wording.count(left, 'case')} in ")
-        + safe(row.dataset)
-        + Content(f" {'waits' if left == 1 else 'wait'} for you    enter: start there")
-    )
+    def on_stage_line_changed(self, message: StageLine.Changed) -> None:
+        hint = ("runs",) if message.running else ()
+        self.query_one("#keys", Keys).show_keys(footer_of(self.mode, hint))

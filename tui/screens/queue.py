@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -13,17 +14,19 @@ from store.records import CaseRow
 from tui import wording
 from tui.actions import bindings_of
 from tui.caselist import PAGE, CaseList, Snapshot
-from tui.screens.base import WorkScreen, breadcrumb
+from tui.resume import Stop
+from tui.reversal import Act, Reversal
+from tui.screens.base import Reversing, breadcrumb
 from tui.session import Session
-from tui.text import cut, fit, safe
+from tui.text import cut, fit, one_line, safe
 from tui.widgets.bars import Keys, Line
-from tui.widgets.lines import Lines, Row
+from tui.widgets.lines import LateRow, Lines, Row
 from tui.widgets.stock import Entry
 
 COLUMNS = (("paths", 6), ("mine", 6), ("", 2), ("flag", 5), ("seen", 6))
 
 
-class QueueScreen(WorkScreen):
+class QueueScreen(Reversing):
     """Cases of one dataset and pool, or of all."""
 
     NAME = "queue"
@@ -66,6 +69,9 @@ class QueueScreen(WorkScreen):
         if self._fresh:
             self._fresh = False
             return
+        self.reread()
+
+    def reread(self) -> None:
         row = self.cases.row
         self._load(
             self.cases.snapshot.number,
@@ -115,12 +121,15 @@ class QueueScreen(WorkScreen):
             said = "nothing is left to label here: f shows the others"
         else:
             said = "no case is " + query.show + ": f shows the others"
+        if self.told is not None:
+            self.say(self.told)
+            return
         self.say(said, f"page {cases.snapshot.number + 1}/{n_pages} ")
 
-    def _build(self, width: int) -> list[Row]:
+    def _build(self, width: int) -> list[LateRow]:
         tail = sum(w for _, w in COLUMNS)
         room = max(width - tail, 8)
-        return [Row(_line(row, room), i, True) for i, row in enumerate(self.cases.rows)]
+        return [LateRow(partial(_line, row, room), i) for i, row in enumerate(self.cases.rows)]
 
     def _sync(self) -> None:
         self.cases.index = self.lines().cursor or 0
@@ -160,15 +169,25 @@ class QueueScreen(WorkScreen):
     async def action_open(self) -> None:
         await self.open_case()
 
-    async def open_case(self) -> None:
-        """Open the case at the list's place."""
+    async def open_case(self, stop: Stop | None = None) -> None:
+        """Open the case at the list's place, or where the rater goes on."""
         from tui.screens.case import CaseScreen
 
         row = self.cases.row
         if row is None:
             self.refuse("there is no case to open")
             return
-        await self.app.push_screen(CaseScreen(self.session, self.cases, row.case_id))
+        await self.app.push_screen(CaseScreen(self.session, self.cases, row.case_id, stop))
+
+    def tell(self, done: Reversal) -> Content:
+        query = self.cases.query
+        return done.told_afar(self.size.width - 1, dataset=query.dataset, pool=query.pool)
+
+    async def _reverse(self, act: Act) -> None:
+        if not self.query_one(
+            "#search", Entry
+        ).display:  # a key typed there is meant for the search
+            await super()._reverse(act)
 
     def action_filter(self) -> None:
         self.cases.query = self.cases.query.next_filter()
@@ -209,7 +228,7 @@ def _heads(width: int) -> list[Row]:
 
 def _line(row: CaseRow, room: int) -> Content:
     place = Content(f"  {row.position:>5}  ")
-    question = fit(place + safe(row.question), room)
+    question = fit(place + one_line(row.question), room)
     mine = f"{row.n_mine}/{row.n_items}"
     done = "✓" if row.n_mine == row.n_items else ""
     flag = "!" if row.flagged else ""

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from tui.actions import bindings_of
+from tui.pathlines import question_text
 from tui.revealedlines import (
     RevealedView,
     counted_label,
@@ -42,7 +43,7 @@ def read_revealed(session: Session, case_id: int) -> RevealedView:
     }
     if session.step_schema is None:
         return RevealedView(revealed, counted)
-    steps = {p.item_id: store.step_labels(rater, p.item_id) for p in revealed.case.paths}
+    steps = store.step_labels_of(rater, [p.item_id for p in revealed.case.paths])
     return RevealedView(revealed, counted, steps)
 
 
@@ -73,7 +74,7 @@ class RevealedScreen(WorkScreen):
         self.query_one("#top", Line).show(
             breadcrumb(case.dataset, case.question_id, head), safe(case.pool) + Content(" ")
         )
-        self.query_one("#question", Paragraph).show(" Q  ", safe(case.question), limit=2)
+        self.query_one("#question", Paragraph).show(" Q  ", question_text(case), limit=2)
         self.say(self._going_on())
 
     def _going_on(self) -> str:

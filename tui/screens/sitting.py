@@ -17,7 +17,7 @@ from tui.actions import bindings_of
 from tui.charts import bar
 from tui.screens.base import Sheet
 from tui.session import Session, Sitting
-from tui.text import cells, fit, safe
+from tui.text import cells, fit, hang, safe
 from tui.widgets.bars import Keys, Line
 from tui.widgets.lines import Lines, Row
 from tui.widgets.stock import Entry, Stack
@@ -83,7 +83,9 @@ class SummaryScreen(Sheet):
         mark = "" if sitting is None else f"{sitting.mark} "
         self.query_one("#top", Line).show(Content.styled(" This session", "bold"), mark)
         names = self._session.schema.names
-        self.lines().show(lambda width: [Row(x) for x in summary_lines(self._summary, names)])
+        self.lines().show(
+            lambda width: [Row(x) for x in summary_lines(self._summary, names, width)]
+        )
         over = sitting is not None and sitting.full
         stops = "leaves medoid" if self._leaving else "ends it and goes to the overview"
         goes_on = "begins another like it" if over else "goes on with it"
@@ -149,7 +151,13 @@ async def show_summary(app: MedoidApp, session: Session, *, leaving: bool = Fals
     return True
 
 
-def summary_lines(summary: SessionSummary, names: tuple[str, ...]) -> list[Content]:
+MEDIAN = "a path: its own label and those on its steps"
+ACTIVE = "paths and steps; a pause counts 1 min at most"
+
+
+def summary_lines(
+    summary: SessionSummary, names: tuple[str, ...], width: int = 80
+) -> list[Content]:
     """Lay out a session's figures."""
     s = summary
     out = [Content("")]
@@ -163,15 +171,20 @@ def summary_lines(summary: SessionSummary, names: tuple[str, ...]) -> list[Conte
     out.append(_row("flagged", f"{s.n_flagged:,}"))
     out.append(_row("undone", f"{s.n_undone:,}"))
     out.append(Content(""))
-    median = wording.NONE if s.median_seconds is None else f"{s.median_seconds:.1f} s a path"
-    out.append(_row("median", median))
-    out.append(_row("active", wording.duration(s.active_seconds)))
+    seconds = wording.NONE if s.median_seconds is None else f"{s.median_seconds:.1f} s"
+    out += _explained(_row("median", seconds), MEDIAN, width)
+    out += _explained(_row("active", wording.duration(s.active_seconds)), ACTIVE, width)
     out.append(_row("by the clock", wording.duration(s.wall_seconds)))
     return out
 
 
 def _row(head: str, value: str) -> Content:
     return Content("  ") + fit(safe(head), HEAD) + Content.styled(f"{value:>5}", "bold")
+
+
+def _explained(row: Content, counted: str, width: int) -> list[Content]:
+    """Return a figure with what is counted in it."""
+    return hang(row + Content("  "), Content(counted), width)
 
 
 def _share(head: str, n: int, whole: int) -> Content:

@@ -40,16 +40,19 @@ def asked(
 ) -> Content:
     """Return the line: whole where it fits, else without the question, else closer together.
 
-    Where that is not enough, only the last word of `head` stays.
+    Where that is not enough, the last word of `head` stands for it, after the sign of the cursor.
     """
     lead = Content.styled(f" {head}: ", "bold")
-    short = Content.styled(f" {head.split()[-1]}: ", "bold")
+    words = head.split()
+    bare = Content.styled(f" {words[-1]}: ", "bold")
+    short = Content.styled(f" ▸{words[-1]}: ", "bold") if len(words) > 1 else bare
     question = safe(schema.question) + Content("   ")
     forms = [
         lead + question + choices(schema, chosen, 3),
         lead + choices(schema, chosen, 3),
         lead + choices(schema, chosen, 2),
         short + choices(schema, chosen, 2),
+        bare + choices(schema, chosen, 2),
         short + choices(schema, chosen, 1),
     ]
     return cut(next((f for f in forms if cells(f) <= width), forms[-1]), width)

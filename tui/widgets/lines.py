@@ -31,7 +31,26 @@ class Row:
     first: bool = False
 
 
-Builder = Callable[[int], Sequence[Row]]
+class LateRow:
+    """A line that is laid out when it is first drawn: of a long list, most never are."""
+
+    __slots__ = ("_content", "_make", "first", "item")
+
+    def __init__(self, make: Callable[[], Content], item: int) -> None:
+        self._make = make
+        self._content: Content | None = None
+        self.item: int | None = item
+        self.first = True
+
+    @property
+    def content(self) -> Content:
+        """The line's cells."""
+        if self._content is None:
+            self._content = self._make()
+        return self._content
+
+
+Builder = Callable[[int], Sequence[Row | LateRow]]
 
 
 class Lines(ScrollView, can_focus=False):
@@ -51,7 +70,7 @@ class Lines(ScrollView, can_focus=False):
             return self.lines
 
     _builder: Builder | None = None
-    _rows: tuple[Row, ...] = ()
+    _rows: tuple[Row | LateRow, ...] = ()
     _width = 0
     _cursor: int | None = None
     _active = True
@@ -63,7 +82,7 @@ class Lines(ScrollView, can_focus=False):
         return self._cursor
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[Row | LateRow, ...]:
         """The lines as laid out."""
         return self._rows
 
@@ -144,22 +163,38 @@ class Lines(ScrollView, can_focus=False):
         return True
 
     def page(self, by: int) -> None:
-        """Move by a screenful."""
+        """Move by a screenful: the view, while the cursor's item goes on out of it, else the cursor.
+
+        The cursor always gets on to another item where there is one.
+        """
         step = max(1, self._height - 1)
-        if self._cursor is None:
+        here = self._cursor
+        span = None if here is None else self._span(here)
+        items = self.items()
+        if here is None or span is None or here not in items or self._hidden(span, by):
             self._scroll_by(by * step)
             return
-        items = self.items()
-        if items:
-            span = self._span(self._cursor)
-            target = (span[0] if span else 0) + by * step
-            reached = [
-                r.item
-                for y, r in enumerate(self._rows)
-                if r.item is not None and (y <= target if by > 0 else y >= target)
-            ]
-            fallback = items[-1] if by > 0 else items[0]
-            self.select((reached[-1] if by > 0 else reached[0]) if reached else fallback)
+        others = items[items.index(here) + 1 :] if by > 0 else items[: items.index(here)][::-1]
+        if not others:
+            self._scroll_by(by * step)
+            return
+        top = self.scroll_offset.y
+        at = max(span[0], top) if by > 0 else min(span[1], top + self._height) - 1
+        spans = {item: self._span(item) or span for item in others}
+        reached = [
+            item
+            for item, (start, end) in spans.items()
+            if (start <= at + step if by > 0 else end > at - step)
+        ]
+        self.select(reached[-1] if reached else others[0])
+        if by < 0:
+            self._show_end()
+
+    def _show_end(self) -> None:
+        """Bring the end of the cursor's item into view, where it is longer than the view."""
+        span = None if self._cursor is None else self._span(self._cursor)
+        if span is not None and span[1] - span[0] > self._height:
+            self.scroll_to(y=span[1] - self._height, animate=False, immediate=True)
 
     def top(self) -> None:
         """Go to the first item and line."""
@@ -196,6 +231,9 @@ class Lines(ScrollView, can_focus=False):
         if span is None or self._height <= 0:
             return
         height = min(span[1] - span[0], self._height)
+        top = self.scroll_offset.y
+        if span[1] - span[0] > self._height and span[0] <= top < span[1]:
+            return  # the view is inside an item that is longer than it: a reader stays where they are
         self.scroll_to_region(
             Region(0, span[0], 1, height), animate=False, immediate=True, x_axis=False
         )
