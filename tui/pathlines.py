@@ -15,6 +15,8 @@ from tui.text import hang, safe, wrap
 from tui.widgets.lines import Row
 
 WRONG = "✗"
+UNSAVED = "○"
+"""Stands for the mark while it is not saved."""
 UNSAID = "⟵?"
 """Marks a step that does not say what it depends on."""
 
@@ -66,17 +68,18 @@ def path_rows(
     wrong: int | None = None,
     support: Sequence[float | None] | None = None,
     marks: Mapping[int, Content] | None = None,
+    pending: bool = False,
 ) -> list[Row]:
     """Lay out a path's steps and its answer; item i is step i.
 
-    `wrong` is the step marked first wrong. `marks` puts one cell after a step's number; that cell
+    `wrong` is the step marked first wrong, `pending` whether that is not saved yet. `marks` puts one cell after a step's number; that cell
     is kept free where there is none, so that a label moves no text. `support` adds a glyph a step,
     only after the reveal.
     """
     rows: list[Row] = []
     digits = len(str(max(len(path.steps) - 1, 0)))
     for step in path.steps:
-        mark = WRONG if step.index == wrong else " "
+        mark = (UNSAVED if pending else WRONG) if step.index == wrong else " "
         glyph = "" if support is None else support_glyph(support[step.index]) + " "
         number = (f"{step.index:>{digits}}", "bold")
         cell = Content(" ") if marks is None else marks.get(step.index, Content(" "))
@@ -120,10 +123,35 @@ def graph_rows(
 
 
 def source_text(source: Any) -> str:
-    """Return a trace as the file held it; anything but plain text as indented JSON."""
+    """Return a trace as the file held it, or as indented JSON; where a text has lines, as lines."""
     if isinstance(source, str):
         return source
-    return json.dumps(source, indent=2, ensure_ascii=False)
+    plain = json.dumps(source, indent=2, ensure_ascii=False)
+    return "\n".join(_unfolded(source, "")) if _has_lines(source) else plain
+
+
+def _has_lines(value: Any) -> bool:
+    """Return whether a text somewhere in JSON has line breaks."""
+    if isinstance(value, (dict, list)):
+        return any(map(_has_lines, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, str) and "\n" in value
+
+
+def _unfolded(value: Any, pad: str) -> list[str]:
+    """Lay JSON out by names and indentation; the lines of a text stay lines."""
+    if isinstance(value, dict) and value:
+        return [x for k, v in value.items() for x in _named(f"{pad}{k}:", v, pad)]
+    if isinstance(value, list) and value:
+        return [x for v in value for x in _named(f"{pad}-", v, pad)]
+    if isinstance(value, str):
+        return [pad + line for line in value.split("\n")]
+    return [pad + json.dumps(value, ensure_ascii=False)]
+
+
+def _named(head: str, value: Any, pad: str) -> list[str]:
+    if _has_lines(value) or (isinstance(value, (dict, list)) and value):
+        return [head, *_unfolded(value, pad + "  ")]
+    return [f"{head} {_unfolded(value, '')[0]}"]
 
 
 def answer_title(path: PathView) -> Content:

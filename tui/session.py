@@ -16,6 +16,8 @@ from store.records import LabelRecord, RaterRecord, SchemaRecord, SessionRecord
 from tui.pace import Pace
 
 if TYPE_CHECKING:
+    from textual.content import Content
+
     from store import Store
 
 T = TypeVar("T")
@@ -133,6 +135,8 @@ class Session:
     saved_at: datetime | None = None
     failed_at: float = 0.0
     unsaved: bool = False
+    told: Content | None = None
+    """The label that was saved last, in words."""
 
     @property
     def sitting_id(self) -> int | None:

@@ -119,8 +119,9 @@ def need_text(row: dict[str, Any], field: str, *, blank: bool = False) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not (blank or value.strip()):
-        found = "is missing" if field not in row else f"is {shown(value)}"
-        raise LineError(f"{field} {found}; a text is right")
+        if field not in row:
+            raise LineError(f"{field} is missing (it must be text)")
+        raise LineError(f"{field} is {shown(value)}; a text is right")
     return value
 
 

@@ -196,7 +196,7 @@ class Fields:
         """Return a text that is not blank, as it came."""
         name = self._first(names)
         if name is None:
-            raise LineError(f"{' or '.join(names)} is missing; a text is right")
+            raise LineError(f"{' or '.join(names)} is missing (it must be text)")
         value = self.take(name)
         if not isinstance(value, str) or not value.strip():
             raise LineError(f"{name} is {described(value)}; a text is right")

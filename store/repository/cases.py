@@ -11,6 +11,7 @@ from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.codec import answer_key, decode_answer, decode_trace
+from store.columns import folded
 from store.engine import Base
 from store.errors import SealedError
 from store.keys import path_key
@@ -25,7 +26,8 @@ class RevealCheck:
     """Whether a rater may reveal a case's question now.
 
     `n_left` paths of this case are undecided; `n_left_elsewhere` paths of the same question in
-    other pools are, and would count as labelled after the reveal.
+    other pools, or under another dataset's name for it, are, and would count as labelled after
+    the reveal.
     """
 
     ok: bool
@@ -67,9 +69,7 @@ class Cases(Base):
             check = _reveal_check(s, case_id, rater_id, schema)
             if not check.ok:
                 raise SealedError(f"{check.n_left} paths of this question are not labelled yet")
-            question_id = question_of(s, case_id)
-            if not is_revealed(s, rater_id, question_id):
-                s.add(t.Reveal(rater_id=rater_id, question_id=question_id))
+            record_reveal(s, rater_id, question_of(s, case_id))
 
 
 def case_query(*what: Any) -> Any:
@@ -181,6 +181,32 @@ def is_revealed(s: Session, rater_id: int, question_id: int) -> bool:
     )
 
 
+def record_reveal(s: Session, rater_id: int, question_id: int) -> None:
+    """Record, once each, that a rater has seen a question and those that read the same."""
+    for same in same_questions(s, question_id):
+        if not is_revealed(s, rater_id, same):
+            s.add(t.Reveal(rater_id=rater_id, question_id=same))
+
+
+def same_questions(s: Session, question_id: int) -> list[int]:
+    """Return the ids of the questions that read the same, in whichever dataset; this one too.
+
+    Case does not matter. Options do: one wording with other options is another question.
+    """
+    question = s.get_one(t.Question, question_id)
+    end, whole = "\x1f" + folded(question.text), col(t.QuestionSearch.folded)
+    rows = s.exec(
+        select(t.Question.id, t.Question.options)
+        .join(t.QuestionSearch, col(t.QuestionSearch.question_id) == col(t.Question.id))
+        .where(
+            func.length(whole) > len(end),
+            func.substr(whole, func.length(whole) - len(end) + 1) == end,
+        )
+    ).all()
+    found = {ident for ident, options in rows if ident and options == question.options}
+    return sorted(found | {question_id})
+
+
 def question_of(s: Session, case_id: int) -> int:
     """Return the id of a case's question."""
     found: int = s.exec(case_query(t.Question.id).where(t.AuditCase.id == case_id)).one()
@@ -188,11 +214,11 @@ def question_of(s: Session, case_id: int) -> int:
 
 
 def _reveal_check(s: Session, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealCheck:
-    question_id = question_of(s, case_id)
+    questions = same_questions(s, question_of(s, case_id))
     rows = s.exec(
         select(t.CaseItem.case_id, t.CaseItem.item_id)
         .join(t.Item, col(t.Item.id) == col(t.CaseItem.item_id))
-        .where(t.Item.question_id == question_id)
+        .where(col(t.Item.question_id).in_(questions))
     ).all()
     labels = labels_of(s, rater_id, schema.name, [item for _, item in rows])
     newest = need_schema(s, schema.name)

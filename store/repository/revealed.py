@@ -12,7 +12,7 @@ from store.codec import decode_answer
 from store.engine import Base
 from store.errors import SealedError
 from store.records import RankedTrace, RevealedCase, SchemaRecord, UnsealRecord, Verdict
-from store.repository.cases import is_revealed, question_of, read_case
+from store.repository.cases import is_revealed, question_of, read_case, record_reveal
 from store.repository.scores import _scoring_record, read_pool_score
 
 
@@ -23,13 +23,17 @@ class Revealed(Base):
         """Return what the schema's seal level lets this rater see of a case.
 
         ``open`` shows everything; ``judge`` holds back verdicts, rationales and the labels of
-        others until the rater has revealed the question; ``full`` holds back all of it.
+        others until the rater has revealed the question; ``full`` holds back all of it. What
+        ``open`` shows is recorded as a reveal, so that labels made later, under whichever level,
+        count as made after it.
 
         Raises
         ------
         SealedError
             Under ``full``, when this rater has not revealed the case's question.
         """
+        if schema.seal == "open":
+            self._record_shown(case_id, rater_id)
         with self._read() as s:
             case = s.get_one(t.AuditCase, case_id)
             pool = s.get_one(t.Pool, case.pool_id)
@@ -73,6 +77,15 @@ class Revealed(Base):
                 if shown
                 else (),
             )
+
+    def _record_shown(self, case_id: int, rater_id: int) -> None:
+        """Record that a case is shown without a seal; the write lock is taken only the first time."""
+        with self._read() as s:
+            question_id = question_of(s, case_id)
+            if is_revealed(s, rater_id, question_id):
+                return
+        with self._write() as s:
+            record_reveal(s, rater_id, question_id)
 
     def revealed_case(self, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealedCase:
         """Return all that the seal hid.

@@ -39,6 +39,8 @@ QUESTIONS = [
     {"id": "sum", "question": "A box has 4 rows of 3 eggs. How many eggs are in it?", "gold": "12"},
 ]
 N = 3
+BOUND = Sampling(temperature=0.2, extra={"top_k": 20})
+"""Cool, so that steps are short; `top_k` is an extra that this server knows."""
 TEXT = Sampling(temperature=0.7, max_tokens=48)
 """The model does not stop by itself: a text is cut soon."""
 
@@ -97,7 +99,7 @@ class Project:
         """Run every stage that asks once more; return the summaries of asking."""
         s, e = self.store, self.endpoint
         return {
-            "generate": generate(s, e, n=N).asking,
+            "generate": generate(s, e, n=N, sampling=BOUND).asking,
             "text": generate(s, e, n=N, limit=1, form="text", variant="t", sampling=TEXT).asking,
             "decompose": decompose(s, e, pool="gemma").asking,
             "early": early_answer(s, e, pool="gemma", traces="medoids").asking,
@@ -115,7 +117,7 @@ def project(endpoint: Endpoint, tmp_path_factory: pytest.TempPathFactory) -> Ite
     try:
         with open_store(folder / "t.db") as store:
             import_questions(store, [questions], "native")
-            generated = generate(store, endpoint, n=N)
+            generated = generate(store, endpoint, n=N, sampling=BOUND)
             texts = generate(store, endpoint, n=N, limit=1, form="text", variant="t", sampling=TEXT)
             decomposed = decompose(store, endpoint, pool="gemma")
             embedded = embed(store, "hash", decomposition="gemma")

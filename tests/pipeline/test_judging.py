@@ -13,7 +13,7 @@ from pipeline.importing import import_files
 from pipeline.judging import judge, self_agreement
 from pipeline.sampling import make_items
 from pipeline.scoring import score
-from store import Store
+from store import Store, StoreError
 from store.records import NewLabel
 from tests.judges.faults import Answer, FaultServer, Seen, error, ok
 from tests.pipeline.conftest import HashEmbedder, write_lines
@@ -167,6 +167,24 @@ def test_a_label_waits_for_all_its_repeats(store: Store) -> None:
         assert (first.asking.n_left, first.n_complete, len(labels(store))) == (1, 3, 3)
         again = judge(store, endpoint(server), repeats=2)
         assert (again.asking.n_requests, again.n_complete, len(labels(store))) == (1, 4, 4)
+
+
+def test_votes_without_their_labels_are_settled_by_the_next_run(
+    store: Store, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill between the last verdict and the labels costs nothing."""
+
+    def killed(*_: object, **__: object) -> None:
+        raise StoreError("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "settle_votes", killed)
+        with pytest.raises(StoreError, match="killed"):
+            judge(store, endpoint(server), repeats=2)
+    assert labels(store) == {}
+    n = len(server.seen)
+    done = judge(store, endpoint(server), repeats=2)
+    assert (len(server.seen), done.asking.n_requests, len(labels(store))) == (n, 0, 4)
 
 
 @pytest.mark.parametrize("change", [{"model": "other"}, {"seed": 7}, {"temperature": 1.0}])

@@ -369,3 +369,74 @@ def test_paths_of_one_answer_are_split_over_both_sides(store: Store, path: Schem
         medoid_first += view.paths[0].item == key_of("q0", "2")
     # One in four; 60 draws give 4..28 with probability above .9999.
     assert 4 <= medoid_first <= 28
+
+
+def twins(store: Store, *, options: tuple[Any, Any] = (None, None), text: str = "") -> list[int]:
+    """Make one question under two datasets; return their case ids, that of `own` first."""
+    mine = new_question("q1", text="How many cups a day?", options=options[0])
+    theirs = new_question(
+        "t-9", dataset="other", text=text or "How many CUPS a day?", options=options[1]
+    )
+    add_traces(
+        store,
+        (
+            new_trace(question, str(k), answer=a, steps=(f"{question.dataset} {k}", "so"))
+            for question in (mine, theirs)
+            for k, a in enumerate(ANSWERS)
+        ),
+    )
+    score_and_make_cases(store)
+    rater = store.rater("somebody").id
+    path = store.schema()
+    ids = case_ids(store, rater)
+    return sorted(ids, key=lambda c: store.case(c, rater, path).dataset == "other")
+
+
+def test_the_same_question_under_another_dataset_is_the_same_question(
+    store: Store, ana: int, path: SchemaRecord
+) -> None:
+    here, there = twins(store)
+    decide(store, here, ana)
+    check = store.reveal_check(here, ana, path)
+    assert (check.ok, check.n_left, check.n_left_elsewhere) == (True, 0, 4)
+    store.reveal(here, ana, path)
+    view = store.case(there, ana, path)
+    assert (view.dataset, view.revealed, view.revealed_elsewhere) == ("other", True, True)
+    item = item_ids(store, there, ana)[0]
+    assert store.commit_label(ana, item, path, category="faithful").before_reveal is False
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (({"A": "1", "B": "2"}, {"A": "3", "B": "4"}), ""),
+        ((None, None), "So: How many cups a day?"),
+        ((None, None), "many cups a day?"),
+    ],
+)
+def test_other_options_or_a_part_of_the_text_make_another_question(
+    store: Store, ana: int, path: SchemaRecord, options: tuple[Any, Any], text: str
+) -> None:
+    here, there = twins(store, options=options, text=text)
+    decide(store, here, ana)
+    decide_none = store.reveal_check(here, ana, path)
+    assert (decide_none.ok, decide_none.n_left_elsewhere) == (True, 0)
+    store.reveal(here, ana, path)
+    assert not store.case(there, ana, path).revealed
+
+
+def test_what_was_shown_without_a_seal_stays_seen_when_the_seal_is_back(
+    store: Store, ana: int, path: SchemaRecord
+) -> None:
+    shown, other = small_project(store, 2)
+    unsealed = replace(path, seal="open")
+    assert store.case_context(shown, ana, unsealed).gold_text == "1"
+    assert store.case_context(shown, ana, unsealed).case.revealed
+    first, second = (item_ids(store, c, ana)[0] for c in (shown, other))
+    label = store.commit_label(ana, first, path, category="faithful")
+    assert (label.seal, label.before_reveal) == ("full", False)
+    unseen = store.commit_label(ana, second, path, category="faithful")
+    assert (unseen.seal, unseen.before_reveal) == ("full", True)
+    bob = store.rater("bob").id
+    assert store.commit_label(bob, first, path, category="faithful").before_reveal is True
+    assert [r.revealed for r in store.cases(ana).rows] == [True, False]

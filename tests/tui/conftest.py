@@ -187,6 +187,7 @@ def _short_naps() -> Iterator[None]:
         patch.setattr("textual._wait.SLEEP_GRANULARITY", 0.002)
         patch.setattr("textual._wait.SLEEP_IDLE", 0.0005)
         patch.setattr("tui.screens.sitting.GRACE", 0.0)
+        patch.setattr("tui.screens.casesaves.GRACE", 0.0)
         yield
 
 

@@ -134,4 +134,4 @@ async def test_the_case_screen_is_reached_from_the_queue(db: Path) -> None:
         await desk.press("c", "j", "enter")
         assert isinstance(desk.app.screen, CaseScreen)
         assert desk.case.cases.index == 1
-        assert "case 2/4" in desk.text
+        assert "case 2 of 4" in desk.text

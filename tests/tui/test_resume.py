@@ -68,7 +68,7 @@ async def test_the_last_act_not_the_first_case_begun_is_gone_on_with(
         )
         await desk.press("enter")
         assert _where(desk) == (order[3], "p1", Place(0, 1))
-        assert "case 4/6 unlabelled" in desk.text
+        assert "case 4 of 6 · list: unlabelled" in desk.text
 
 
 async def test_a_case_that_is_done_leads_to_the_next_one_in_order(wide_db: Path) -> None:
@@ -186,7 +186,7 @@ async def test_a_case_on_a_later_page_is_found_with_the_pages_before_it(
     async with workbench(wide_db) as desk:
         await desk.press("enter")
         assert _where(desk) == (order[4], "p1", Place(0, 1))
-        assert "case 5/6 unlabelled" in desk.text
+        assert "case 5 of 6 · list: unlabelled" in desk.text
         walked = []
         for _ in range(4):
             await desk.press("p")

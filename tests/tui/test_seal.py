@@ -71,7 +71,7 @@ async def test_the_same_question_elsewhere_is_asked_about_first(db: Path, store:
         assert isinstance(desk.app.screen, RevealedScreen)
         await desk.press("escape", "escape")
         other = await desk.open("q1", "p1")
-        assert "seen in another pool" in desk.text
+        assert "seen already" in desk.text
         assert RATIONALE not in desk.text
         path = other.path
         assert path is not None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from textual.content import Content
 from textual.widget import Widget
 
 from store.records import CaseView
@@ -75,16 +76,23 @@ class CaseScreen(CaseLabels):
 
     async def _show(self, reversal: Reversal) -> None:
         done = reversal.result
+        here, before = self.case_id, self.path
+        was_in = before.item_id if self.stepping and before is not None else None
         path_item = done.path_item_id or done.item_id
         self.marks.pop(path_item, None)
         case_id = self.case_id if done.case_id is None else done.case_id
         if not await self.open(case_id, item_id=path_item):
             return
+        if case_id != here and self.came_from is None:
+            self.came_from = here
+        told = reversal.told()
         if done.step is not None and await self.enter_steps(done.step):
             # Entering finished steps bars digits; what was just undone is to be labelled again.
             self.steps_finished = False
             self.draw()
-        self.say(reversal.told())
+            if was_in != path_item:
+                told = Content(f"back in the steps of {SIDES[self.place.side]} · ") + told
+        self.say(told)
 
     # -- looking behind the seal
 

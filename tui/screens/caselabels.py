@@ -35,6 +35,9 @@ class CaseLabels(CaseSeveral):
         """Return whether a label may be set now: after the reveal only on purpose."""
         if self.case is None:
             return False
+        if self.just_turned():
+            self.refuse("the page has just turned by itself: that key was ignored")
+            return False
         sealed = self.case.seal != "open"
         if sealed and self.case.revealed and decided(target.label) and not self.changing:
             self.refuse(AFTER_REVEAL)

@@ -138,4 +138,11 @@ class CaseMarks(CaseSteps):
             self.typed = None
             self.draw()
             return
+        path = self.path
+        if path is not None and path.item_id in self.marks and not self.session.schema.multi:
+            del self.marks[path.item_id]
+            self.fresh_mark = None
+            self.draw()
+            self.say("the mark is taken back: it was not saved; esc again goes back")
+            return
         await super().action_back()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tui import wording
-from tui.caselist import CaseList
+from tui.caselist import CaseList, Snapshot
 from tui.screens.casepanes import CasePanes
 from tui.walk import Place, next_open, places
 from tui.widgets.lines import Lines
@@ -13,6 +13,19 @@ from tui.widgets.lines import Lines
 
 class CaseMoves(CasePanes):
     """Two sides of a case, with the keys that move."""
+
+    def __init__(self, *args: object, **options: object) -> None:
+        super().__init__(*args, **options)  # type: ignore[arg-type]  # the screen's own arguments
+        self.came_from: int | None = None
+        """The case that an undo in another case led away from."""
+        self._passed: list[tuple[Snapshot, int]] = []
+        """Lists that were gone through, and the place in each."""
+
+    async def open(self, case_id: int, *, item_id: int | None = None) -> bool:
+        opened = await super().open(case_id, item_id=item_id)
+        if opened and case_id == self.came_from:
+            self.came_from = None
+        return opened
 
     async def settle(self) -> bool:
         """Save what is saved when the path is left; False when that failed."""
@@ -90,11 +103,18 @@ class CaseMoves(CasePanes):
         """Open the next or previous case of the list."""
         if not await self.settle():
             return
+        if by > 0 and self.outside and await self._go_back():
+            return
+        self.came_from = None
         try:
             row = await self.session.read(lambda: self.cases.step(by))
         except Exception as problem:
             self.fail(problem)
             return
+        if row is None and by < 0 and self._passed:
+            snapshot, index = self._passed.pop()
+            self.cases.take(snapshot, index=index)
+            row = self.cases.row
         if row is None:
             self.refuse("this is the last case of the list" if by > 0 else "this is the first case")
             return
@@ -119,8 +139,18 @@ class CaseMoves(CasePanes):
     async def nothing_left(self) -> None:
         """Do what is due when no case of the list waits any more."""
 
+    async def _go_back(self) -> bool:
+        """Go back to the case that an undo led away from; False where there is none."""
+        came_from, self.came_from = self.came_from, None
+        if came_from is None or came_from == self.case_id or not await self.open(came_from):
+            return False
+        self.say("back in the case that the undo led away from")
+        return True
+
     async def next_waiting(self) -> None:
         """Open the next case of the list; at its end, one that was left out before."""
+        if await self._go_back():
+            return
         row = await self.attempt(lambda: self.cases.step(1))
         if row is not None:
             await self.open(row.case_id)
@@ -135,6 +165,7 @@ class CaseMoves(CasePanes):
             self.say("that was the last case: every case of this row is labelled. esc goes back")
             await self.nothing_left()
             return
+        self._passed.append((self.cases.snapshot, self.cases.index))
         self.cases.take(snapshot)
         await self.open(snapshot.page.rows[0].case_id)
         self.say(f"end of the list; {wording.count(snapshot.page.total, 'case')} left out before")

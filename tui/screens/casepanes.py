@@ -15,12 +15,12 @@ from tui import wording
 from tui.actions import footer_of
 from tui.caselist import CaseList
 from tui.pace import pace_forms
-from tui.pathlines import answer_title, path_rows, question_lines, question_text
+from tui.pathlines import WRONG, answer_title, path_rows, question_lines, question_text
 from tui.resume import Stop
 from tui.screens.base import WorkScreen, breadcrumb
 from tui.session import ActiveClock, Session
 from tui.steplabels import step_mark
-from tui.text import safe
+from tui.text import cells, safe
 from tui.walk import SIDES, Place, name_of, next_open, path_at, place_of
 from tui.widgets.bars import Keys, Line, Status
 from tui.widgets.labelbar import LabelBar
@@ -219,25 +219,34 @@ class CasePanes(WorkScreen):
 
     def _draw_top(self, case: CaseView) -> None:
         row = self.cases.row
-        if row is not None and row.case_id == case.case_id:
-            show = self.cases.query.show
-            place = f"case {row.position:,}/{self.cases.snapshot.page.total:,}"
-            place += "" if show == "all" else f" {show}"
+        listed = ""
+        if row is None or self.outside:
+            place = "outside the list"
         else:
-            place = "case outside the list"
-        seal = "revealed" if case.revealed else SEALS[case.seal]
+            place = f"case {row.position:,} of {self.cases.snapshot.page.total:,}"
+            listed = f" · list: {self.cases.query.show}"
+        seal = "revealed" if case.revealed and case.seal != "open" else SEALS[case.seal]
         saved = self.session.saved_at
         when = "" if saved is None else f"   ● saved {wording.clock(saved)}"
         if self.unsaved:
             when = "   ○ not saved yet"
         if self.session.unsaved:
             when = "   ○ NOT SAVED"
-        self.query_one("#top", Line).show(breadcrumb(case.dataset, place), f"{seal}{when} ")
+        right, left = f"{seal}{when} ", breadcrumb(case.dataset, place + listed)
+        if cells(left) + cells(Content(right)) >= self.app.size.width:
+            left = breadcrumb(case.dataset, place)
+        self.query_one("#top", Line).show(left, right)
 
     @property
     def unsaved(self) -> bool:
-        """Whether something was keyed in that is saved only when the path is left."""
-        return False
+        """Whether something was keyed in that is saved later: by a digit, or when the path is left."""
+        return self.path is not None and self.path.item_id in self.marks
+
+    @property
+    def outside(self) -> bool:
+        """Whether the case on the screen is none of the list."""
+        row = self.cases.row
+        return row is None or row.case_id != self.case_id
 
     def fail(self, problem: BaseException) -> None:
         super().fail(problem)
@@ -263,11 +272,11 @@ class CasePanes(WorkScreen):
         mark = "▸ " if here else ""
         lines.border_title = Content.assemble(mark, (name, "bold"), " · ") + answer_title(path)
         lines.border_subtitle = self._subtitle(path, self._shown_turn(case, side), len(paths))
-        wrong = self.wrong_step(path)
+        wrong, pending = self.wrong_step(path), path.item_id in self.marks
         cursor = self._cursors.get(path.item_id, 0) if path.steps else None
         marks = self.step_marks(path)
         lines.show(
-            lambda width: path_rows(path, width, wrong=wrong, marks=marks),
+            lambda width: path_rows(path, width, wrong=wrong, marks=marks, pending=pending),
             cursor=cursor,
             key=path.item_id,
         )
@@ -283,7 +292,10 @@ class CasePanes(WorkScreen):
         return wording.label(path.label)
 
     def _subtitle(self, path: PathView, turn: int, n: int) -> Content:
-        text = Content(f"path {turn + 1} of {n} · ") + self.standing(path)
+        text = Content(f"path {turn + 1} of {n} · ")
+        if path.item_id in self.marks:
+            text = text + Content(f"○{WRONG}{_or_none(self.marks[path.item_id])} · ")
+        text = text + self.standing(path)
         if self._commented(path):
             text = text + Content(" · ✎")
         if path.issues:
@@ -340,8 +352,12 @@ class CasePanes(WorkScreen):
 
     def left(self, case: CaseView) -> str:
         if case.revealed_elsewhere and case.n_left:
-            return f"{case.n_left} left · seen in another pool: labels count as after the reveal"
+            return f"{case.n_left} left · seen already: labels count as after the reveal"
         return f"{case.n_left} of {len(case.paths)} to label" if case.n_left else ""
+
+
+def _or_none(step: int | None) -> str:
+    return wording.NONE if step is None else str(step)
 
 
 def _bold(text: str) -> Content:

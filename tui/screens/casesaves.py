@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from textual.content import Content
 
 from store.records import Category, LabelRecord, LabelState, PathView
+from tui import wording
 from tui.screens.casemarks import CaseMarks
 from tui.screens.casepanes import Target
 from tui.text import safe
-from tui.walk import name_of, next_open
+from tui.walk import SIDES, Place, name_of, next_open
 
 UNCHANGED = "unchanged: nothing was saved"
+GRACE = 0.3
+"""Seconds in which nothing is labelled on a page that came by itself: it was not read yet."""
+UNDRAWN = 3.0
+"""Seconds after which such a page counts as drawn, whatever the screen says."""
 SECOND_ROW = "kept as a second row, marked as made after the reveal"
 
 
@@ -22,6 +29,24 @@ class CaseSaves(CaseMarks):
     def __init__(self, *args: object, **options: object) -> None:
         super().__init__(*args, **options)
         self.unchanged = False
+        self.now: Callable[[], float] = time.monotonic
+        self._turned_at: float | None = None
+        self._drawn = True
+
+    def turned(self) -> None:
+        """Note that another page came without a key that asked for it."""
+        self._turned_at, self._drawn = self.now(), False
+        self.call_after_refresh(self._note_drawn)
+
+    def _note_drawn(self) -> None:
+        self._drawn = True
+
+    def just_turned(self) -> bool:
+        """Return whether the page turned by itself so lately that a key was meant for the last."""
+        if self._turned_at is None:
+            return False
+        since = self.now() - self._turned_at
+        return since < GRACE or (not self._drawn and since < UNDRAWN)
 
     async def commit(self, target: Target, choice: Category, step: int | None) -> None:
         """Save one category, or the state it stands for."""
@@ -80,7 +105,8 @@ class CaseSaves(CaseMarks):
     async def took_path(self, record: LabelRecord, *, advance: bool) -> None:
         """Show a committed path label; go on, or stay where it was a change of mind."""
         self.marks.pop(record.item_id, None)
-        before, here = self.path, name_of(self.place)
+        before, place, case_id = self.path, self.place, self.case_id
+        here = name_of(place)
         self.take(record)
         unchanged = self.unchanged
         if not unchanged:
@@ -92,10 +118,15 @@ class CaseSaves(CaseMarks):
             self.say(UNCHANGED if unchanged else SECOND_ROW)
         elif advance:
             self._advance()
+            turned = self.place.turn != place.turn
             warned = None if before is None else self.warning(replace(before, label=record))
             if self.finished and self.session.auto_next and not warned:
                 await self.next_waiting()
+                turned = self.case_id != case_id
+            if turned and not self.session.schema.multi:
+                self.turned()
             await self.arrive()
+            self._tell(record, place, turned=turned)
             if warned or unchanged:
                 lead = f"{UNCHANGED}   " if unchanged else ""
                 told = Content(f"△ {here}: ") + safe(warned) if warned else Content("")
@@ -106,6 +137,14 @@ class CaseSaves(CaseMarks):
                 self.say(UNCHANGED)
         if not unchanged:
             await self.counted()
+
+    def _tell(self, record: LabelRecord, place: Place, *, turned: bool) -> None:
+        """Say what was saved where its page is no longer on the screen."""
+        name = Content(f"● {SIDES[place.side]}{place.turn + 1} ")
+        self.session.told = name + wording.label(record)
+        if turned:
+            left = "" if self.case is None else self.left(self.case)
+            self.say(self.session.told + (f" · {left}" if left else ""))
 
     def count(self, record: LabelRecord) -> None:
         """Count a path's label for the session under way, and bring the pace up to date."""

@@ -18,7 +18,7 @@ class CaseSeveral(CaseSaves):
 
     @property
     def unsaved(self) -> bool:
-        return self.toggled is not None
+        return self.toggled is not None or super().unsaved
 
     def chosen(self) -> tuple[str, ...]:
         return super().chosen() if self.toggled is None else self.toggled

@@ -19,9 +19,10 @@ class CaseSteps(CaseMoves):
     """A case whose digits go to the steps of one path while `stepping`."""
 
     def __init__(self, *args: object, **options: object) -> None:
-        super().__init__(*args, **options)  # type: ignore[arg-type]  # the screen's own arguments
+        super().__init__(*args, **options)
         self.stepping = False
         self.steps_finished = False
+        self._by_itself = False
         self._refs: dict[int, dict[int, int]] = {}
         self._path_seconds = 0.0
 
@@ -76,7 +77,7 @@ class CaseSteps(CaseMoves):
         self._path_seconds = self.clock.read()
         self.clock.start()
         first = step if step is not None else self.open_step(path, -1)
-        self.stepping, self.finished = True, False
+        self.stepping, self.finished, self._by_itself = True, False, False
         self.show_guide(self.session.step_schema)
         self.steps_finished = first is None
         self.stand_on(path, 0 if first is None else first)
@@ -164,16 +165,26 @@ class CaseSteps(CaseMoves):
         """Turn on or off that every path is entered by its steps."""
         self.session.steps_first = not self.session.steps_first
         if self.session.steps_first:
-            if self.stepping or (await self.settle() and await self.enter_steps()):
+            if self.stepping or (await self.settle() and await self._enter_by_itself()):
                 self.say("steps come first on every path now: S ends it")
+            return
+        if self.stepping and self._by_itself:
+            self.leave_steps()
+        if self.stepping:
+            self.say("paths come first again; you are still in these steps: s leaves them")
         else:
             self.say("paths are labelled at once again: s labels steps")
+
+    async def _enter_by_itself(self) -> bool:
+        """Enter the steps because all paths are to be entered so, until `S` ends that."""
+        self._by_itself = await self.enter_steps()
+        return self._by_itself
 
     async def arrive(self) -> None:
         path = self.path
         fresh = path is not None and path.steps and not decided(path.label)
         if self.session.steps_first and fresh and not self.stepping:
-            await self.enter_steps()
+            await self._enter_by_itself()
 
     # -- after a label
 
@@ -221,7 +232,7 @@ class CaseSteps(CaseMoves):
         warned = self.warning(path)
         mark = self.marks.get(path.item_id)
         if mark is not None:
-            return Content(f"step {mark} is marked first wrong: saved with the path's own label")
+            return Content(f"step {mark} is first wrong: will be saved with the path's digit")
         if warned:
             return Content("△ ") + safe(warned)
         if target is not None and target.label is not None and target.label.note:

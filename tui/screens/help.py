@@ -25,7 +25,7 @@ SIGNS = (
     ("△2", "the parser noted two things about the format: r shows them"),
     ("!", "flagged"),
     ("v u c a i", "after a step's number: its label by its first letter; ? unsure, · skipped"),
-    ("○", "not saved yet; it is when the path is left"),
+    ("○", "not saved yet: the digit saves it, or leaving the path"),
     ("△ …", "a path's label and those of its steps do not go together"),
     ("∅ DROPPED", "a step that the decomposer made no fact of"),
     ("⊕ INVENTED", "a statement that names a step which is not there"),

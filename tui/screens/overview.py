@@ -238,9 +238,10 @@ class OverviewScreen(Reversing):
         from tui.screens.queue import QueueScreen
 
         queue = QueueScreen(session, cases)
-        await self.app.push_screen(queue)
-        if cases.row is not None and show == "unlabelled":
-            await queue.open_case(stop)
+        with self.app.batch_update():  # the list is not painted only to be covered by a case
+            await self.app.push_screen(queue)
+            if cases.row is not None and show == "unlabelled":
+                await queue.open_case(stop)
         return True
 
     async def action_session(self) -> None:

@@ -12,7 +12,7 @@ from tui.actions import bindings_of
 from tui.charts import SUPPORT_LEGEND
 from tui.pathlines import answer_title, graph_rows, source_text
 from tui.screens.base import Sheet
-from tui.text import hang, safe, wrap
+from tui.text import hang, safe, visible, wrap
 from tui.widgets.bars import Keys, Line
 from tui.widgets.lines import Lines, Row
 
@@ -37,9 +37,11 @@ class RawScreen(Sheet):
         yield Keys(id="keys")
 
     async def on_mount(self) -> None:
+        texts = [self._case.question, source_text(self._path.source), self._path.answer_text or ""]
+        escaped = any(visible(text, newlines=True) != text for text in texts)
         self.query_one("#top", Line).show(
             Content.styled(f" {self._side} as typed", "bold"),
-            "\\x1b <U+202E> stand for characters ",
+            "\\x1b <U+202E> stand for characters " if escaped else "",
         )
         self.lines().show(self._build)
 

@@ -40,7 +40,9 @@ class SizeScreen(ModalScreen[int | None]):
     def compose(self) -> ComposeResult:
         with Stack(classes="dialog"):
             yield Line(id="dialog-title")
-            yield Entry(placeholder="50", id="size", max_length=len(str(MOST)), restrict="[0-9]*")
+            yield Entry(
+                placeholder="open-ended", id="size", max_length=len(str(MOST)), restrict="[0-9]*"
+            )
             yield Line(id="dialog-keys")
 
     def on_mount(self) -> None:
@@ -89,7 +91,9 @@ class SummaryScreen(Sheet):
         over = sitting is not None and sitting.full
         stops = "leaves medoid" if self._leaving else "ends it and goes to the overview"
         goes_on = "begins another like it" if over else "goes on with it"
-        self.query_one("#message", Line).show(f" enter {goes_on}; q {stops}")
+        told = self._session.told if over else None
+        right = "" if told is None else told + Content(" ")
+        self.query_one("#message", Line).show(f" enter {goes_on}; q {stops}", right)
 
     async def action_go_on(self) -> None:
         """Go back to the paths; a session that is full is followed by another like it."""

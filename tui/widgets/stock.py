@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from textual import events
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Markdown
 
 from tui.text import cells, visible, wrap
+
+LINE_END = " ⏎ "
+"""Stands for a line's end in text that is typed in one line."""
 
 
 class Columns(Horizontal):
@@ -32,7 +36,15 @@ class Pane(VerticalScroll, can_focus=False):
 
 
 class Entry(Input):
-    """A line of typed text."""
+    """A line of typed text; the lines of a pasted one are joined."""
+
+    def _on_paste(self, event: events.Paste) -> None:
+        lines = [line.strip() for line in event.text.splitlines()]
+        text = LINE_END.join(line for line in lines if line)
+        if text:
+            self.replace(text, *self.selection)
+        event.stop()
+        event.prevent_default()
 
 
 class Paragraph(Widget):
