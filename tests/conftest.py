@@ -1,8 +1,9 @@
-"""Hypothesis settings for the whole suite."""
+"""Settings for the whole suite: hypothesis, and Ctrl-C as a terminal has it."""
 
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -16,3 +17,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("medoid")
+
+# A shell that starts tests in the background has them, and what they start, ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
