@@ -207,7 +207,7 @@ def test_a_trace_without_a_sample_is_no_question(store: Store, tmp_path: Path) -
     rows = [{"question": "Alone?"}, {"question": "?", "text": "0. A."}, {"a": 1}]
     summary = import_files(store, [write_lines(tmp_path / "t.jsonl", rows)])
     assert [r.message.split(";")[0] for r in summary.rejected] == [
-        "dataset is missing",
+        "dataset is missing (it must be text)",
         'an object with the fields ["a"]',
     ]
 
