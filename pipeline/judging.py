@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from judges.path_judge import DEFAULT_SAMPLING, judge_request, option_order, read_verdict
 from judges.prompts import load_prompt
-from judges.questions import QuestionText
 from judges.requests import Form, Request, Sampling
-from pipeline.asking import Answered, AskSummary, How, Job, ask_jobs, of_its_own
+from pipeline.asking import Answered, AskSummary, How, Job, ask_jobs
+from pipeline.judge_stage import JudgeStage
 from pipeline.models import FormChoice, choose_form
-from pipeline.raters import check_labelled, judge_id, judge_name, labelled_items
+from pipeline.raters import check_labelled, judge_name, labelled_items
 from pipeline.replies import reply_outcome
 from pipeline.selecting import chosen_pools, known_datasets, question_texts
 from scoring.types import Trace
@@ -163,6 +163,7 @@ def judge(
         choice.form,
         endpoint.keyed(sampling),
         seed,
+        prompt_version,
     )
     stage.look(chosen_pools(store, datasets, pool), wanted, repeats)
     if not stage.n_items:
@@ -210,46 +211,19 @@ def _wanted(
     return None if items == "all" else frozenset(store.queued_items())
 
 
-class _Stage:
-    """One judge at work: what it has to say, and where that goes."""
+class _Stage(JudgeStage):
+    """One judge at work on paths."""
 
-    def __init__(
-        self,
-        store: Store,
-        endpoint: Endpoint,
-        rater: str,
-        schema: str,
-        texts: Mapping[tuple[str, str], QuestionText],
-        form: Form,
-        sampling: Sampling,
-        seed: int,
-    ) -> None:
-        self._store = store
-        self._model = endpoint.model
-        self._schema = schema
-        self._texts = texts
-        self._form = form
-        self._sampling = sampling
-        self._seed = seed
-        self._missing: list[tuple[PoolRecord, list[tuple[str, int]]]] = []
+    n_stepless = 0
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self._keys: list[str] = []
-        self._ids: dict[str, int] = {}
-        self._rater_id = judge_id(store, rater)
-        self.rater = rater
-        self.prompt_version = load_prompt(f"path_judge-{form}").label
-        self.n_items = self.n_stepless = self.total = 0
 
     @property
-    def parameters(self) -> dict[str, object]:
-        """How the judge is asked."""
-        return {
-            "rater": self.rater,
-            "model": self._model,
-            "prompt_version": self.prompt_version,
-            "form": self._form,
-            "seed": self._seed,
-            "sampling": self._sampling.as_json(),
-        }
+    def n_items(self) -> int:
+        """How many paths are judged."""
+        return len(self._keys)
 
     def _request(self, pool: PoolRecord, key: str, trace: Trace, repeat: int) -> Request:
         request = judge_request(
@@ -262,17 +236,13 @@ class _Stage:
             form=self._form,
             seed=self._seed,
         )
-        return of_its_own(request, self.rater)
+        return self._own(request)
 
     def look(
         self, pools: Sequence[PoolRecord], wanted: frozenset[str] | None, repeats: int
     ) -> None:
         """Note which verdicts are missing; refuse to mix two ways of asking under one name."""
-        voted = (
-            {}
-            if self._rater_id is None
-            else self._store.voted(self._rater_id, self.prompt_version, schema=self._schema)
-        )
+        voted = self._voted()
         for pool in pools:
             chosen = [
                 r for r in self._store.pool_traces(pool.id) if wanted is None or r.key in wanted
@@ -287,10 +257,7 @@ class _Stage:
                 if self._is_missing(pool, record, repeat, voted, ids.get(record.key))
             ]
             self._keys += [r.key for r in judged]
-            self.n_items += len(judged)
-            self.total += len(lacking)
-            if lacking:
-                self._missing.append((pool, lacking))
+            self._note(pool, lacking)
 
     def _is_missing(
         self,
@@ -302,17 +269,14 @@ class _Stage:
     ) -> bool:
         if item_id is None or (item_id, repeat) not in voted:
             return True
-        if voted[item_id, repeat] != self._request(pool, record.key, record.trace, repeat).key:
-            raise ValueError(
-                f"judge {self.rater!r} gave verdicts under {self.prompt_version} with another "
-                "model, seed or parameters: name this one with --rater NAME"
-            )
+        self._refuse_other(
+            [voted[item_id, repeat]], self._request(pool, record.key, record.trace, repeat)
+        )
         return False
 
     def prepare(self) -> None:
         """Make the rater and the items that verdicts will hang on."""
-        self._rater_id = self._store.rater(self.rater, "judge").id
-        self._ids = self._store.make_items(self._keys)
+        self._make(self._keys)
 
     def jobs(self) -> Iterator[Job[_Asked]]:
         """Yield what is to be asked."""
@@ -342,33 +306,19 @@ class _Stage:
                     reply_key=a.request.key,
                 )
             )
-        self._store.save_votes(self._rater_id or 0, self.prompt_version, votes, schema=self._schema)
+        self._keep(votes)
 
     def settled(self, summary: JudgeRunSummary) -> JudgeRunSummary:
         """Make labels of the paths whose repeats are all in; return the summary with them."""
-        from dataclasses import replace
-
         if self._rater_id is None:
             return summary
         ids = self._ids or self._store.item_ids(self._keys)
-        votes = self._store.votes(
-            self._rater_id, self.prompt_version, schema=self._schema, item_ids=sorted(ids.values())
-        )
-        complete = {
-            item: said
-            for item, said in votes.items()
-            if {v.repeat for v in said} >= set(range(summary.repeats))
-        }
+        complete = self._complete(self._rater_id, ids.values(), summary.repeats)
         every = [v for said in complete.values() for v in said]
         return replace(
             summary,
             n_complete=len(complete),
-            settled=self._store.settle_votes(
-                self._rater_id,
-                self.prompt_version,
-                schema=self._schema,
-                item_ids=sorted(complete),
-            ),
+            settled=self._settle(self._rater_id, complete),
             verdicts=dict(sorted(Counter(v.category or UNPARSED for v in every).items())),
             flags=dict(sorted(Counter(f for v in every for f in v.flags).items())),
             agreement=self_agreement([[v.category for v in said] for said in complete.values()]),

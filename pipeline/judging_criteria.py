@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from judges.criteria_judge import (
     CRITERIA,
@@ -15,9 +15,9 @@ from judges.criteria_judge import (
     read_criteria,
 )
 from judges.prompts import load_prompt
-from judges.questions import QuestionText
 from judges.requests import Form, Request, Sampling
-from pipeline.asking import Answered, How, Job, ask_jobs, of_its_own
+from pipeline.asking import Answered, How, Job, ask_jobs
+from pipeline.judge_stage import JudgeStage
 from pipeline.judging import (
     CRITERIA_SCHEMA,
     UNPARSED,
@@ -26,7 +26,7 @@ from pipeline.judging import (
     self_agreement,
 )
 from pipeline.models import choose_form
-from pipeline.raters import check_labelled, judge_id, judge_name, labelled_items
+from pipeline.raters import check_labelled, judge_name, labelled_items
 from pipeline.replies import reply_outcome
 from pipeline.selecting import chosen_pools, known_datasets, question_texts
 from store import Store
@@ -82,10 +82,11 @@ def judge_criteria(
     choice = choose_form(store, endpoint, form, dry_run=dry_run, transport=how.get("transport"))
     prompt_version = load_prompt(f"criteria_judge-{choice.form}").label
     stage = _Stage(
+        made,
         store,
         endpoint,
         judge_name(store, endpoint, rater, prompt_version, CRITERIA_SCHEMA),
-        made,
+        CRITERIA_SCHEMA,
         question_texts(store, datasets),
         choice.form,
         endpoint.keyed(sampling),
@@ -157,48 +158,20 @@ def _wanted(
     return frozenset(path_key(*key.trace) for key in keys if key.decomposition == made.name)
 
 
-class _Stage:
+class _Stage(JudgeStage):
     """One judge at work on a decomposition."""
 
-    def __init__(
-        self,
-        store: Store,
-        endpoint: Endpoint,
-        rater: str,
-        made: DecompositionRecord,
-        texts: Mapping[tuple[str, str], QuestionText],
-        form: Form,
-        sampling: Sampling,
-        seed: int,
-        prompt_version: str,
-    ) -> None:
-        self._store = store
-        self._model = endpoint.model
+    n_factless = 0
+
+    def __init__(self, made: DecompositionRecord, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self._made = made
-        self._texts = texts
-        self._form = form
-        self._sampling = sampling
-        self._seed = seed
-        self._missing: list[tuple[PoolRecord, list[tuple[str, int]]]] = []
-        self._ids: dict[str, int] = {}
-        self._rater_id = judge_id(store, rater)
-        self.rater = rater
-        self.prompt_version = prompt_version
         self.traces: list[str] = []
-        self.n_factless = self.total = 0
 
     @property
     def parameters(self) -> dict[str, object]:
         """How the judge is asked."""
-        return {
-            "rater": self.rater,
-            "decomposition": self._made.name,
-            "model": self._model,
-            "prompt_version": self.prompt_version,
-            "form": self._form,
-            "seed": self._seed,
-            "sampling": self._sampling.as_json(),
-        }
+        return {**super().parameters, "decomposition": self._made.name}
 
     def _criteria(self, trace: str) -> dict[str, str]:
         """Return the criterion items of a trace, key → criterion."""
@@ -227,17 +200,13 @@ class _Stage:
             form=self._form,
             seed=self._seed,
         )
-        return of_its_own(request, self.rater)
+        return self._own(request)
 
     def look(
         self, pools: Sequence[PoolRecord], wanted: frozenset[int | str] | None, repeats: int
     ) -> None:
         """Note which verdicts are missing; refuse to mix two ways of asking under one name."""
-        voted = (
-            {}
-            if self._rater_id is None
-            else self._store.voted(self._rater_id, self.prompt_version, schema=CRITERIA_SCHEMA)
-        )
+        voted = self._voted()
         for pool in pools:
             split = self._store.decomposed(self._made.id, pool.id)
             chosen = [
@@ -256,9 +225,7 @@ class _Stage:
                 if self._is_missing(pool, record, split[record.id], repeat, voted, ids)
             ]
             self.traces += [r.key for r in judged]
-            self.total += len(lacking)
-            if lacking:
-                self._missing.append((pool, lacking))
+            self._note(pool, lacking)
 
     def _is_missing(
         self,
@@ -273,17 +240,12 @@ class _Stage:
         there = {voted[place] for place in places if place in voted}
         if not there:
             return True
-        if there != {self._request(pool, record, split, repeat).key}:
-            raise ValueError(
-                f"judge {self.rater!r} gave verdicts under {self.prompt_version} with another "
-                "model, seed or parameters: name this one with --rater NAME"
-            )
+        self._refuse_other(there, self._request(pool, record, split, repeat))
         return any(place not in voted for place in places)
 
     def prepare(self) -> None:
         """Make the rater and the items that verdicts will hang on."""
-        self._rater_id = self._store.rater(self.rater, "judge").id
-        self._ids = self._store.make_items([k for t in self.traces for k in self._criteria(t)])
+        self._make(k for t in self.traces for k in self._criteria(t))
 
     def jobs(self) -> Iterator[Job[_Asked]]:
         """Yield what is to be asked."""
@@ -317,9 +279,7 @@ class _Stage:
                         reply_key=a.request.key,
                     )
                 )
-        self._store.save_votes(
-            self._rater_id or 0, self.prompt_version, votes, schema=CRITERIA_SCHEMA
-        )
+        self._keep(votes)
 
     def settled(self, summary: JudgeRunSummary) -> JudgeRunSummary:
         """Make labels of the criteria whose repeats are all in; return the summary with them."""
@@ -327,32 +287,16 @@ class _Stage:
             return summary
         criteria = {k: c for trace in self.traces for k, c in self._criteria(trace).items()}
         ids = self._ids or self._store.item_ids(list(criteria))
-        votes = self._store.votes(
-            self._rater_id,
-            self.prompt_version,
-            schema=CRITERIA_SCHEMA,
-            item_ids=sorted(ids.values()),
-        )
-        complete = {
-            item: said
-            for item, said in votes.items()
-            if {v.repeat for v in said} >= set(range(summary.repeats))
-        }
+        complete = self._complete(self._rater_id, ids.values(), summary.repeats)
         counts: dict[str, Counter[str]] = {name: Counter() for name in CRITERIA}
         for key, item in ids.items():
             counts[criteria[key]].update(v.category or UNPARSED for v in complete.get(item, ()))
         # A flag is of a reply, and a reply has a vote on each criterion.
         flags = Counter(f for said in complete.values() for v in said for f in v.flags)
-        settled = self._store.settle_votes(
-            self._rater_id,
-            self.prompt_version,
-            schema=CRITERIA_SCHEMA,
-            item_ids=sorted(complete),
-        )
         return replace(
             summary,
             n_complete=len(complete) // len(CRITERIA),
-            settled=settled,
+            settled=self._settle(self._rater_id, complete),
             verdicts=dict(sorted(sum(counts.values(), Counter()).items())),
             flags={name: n // len(CRITERIA) for name, n in sorted(flags.items())},
             agreement=self_agreement([[v.category for v in said] for said in complete.values()]),
