@@ -34,7 +34,8 @@ class EarlySummary:
     """What one run of the early-answer stage did.
 
     `n_traces` traces have facts; `excluded` counts the others by reason. Of the new replies,
-    `n_answers` gave an answer that could be read.
+    `n_answers` gave an answer that could be read. `run` is where the answers are, None where there
+    are none yet.
     """
 
     asking: AskSummary
@@ -44,6 +45,7 @@ class EarlySummary:
     n_traces: int
     excluded: Mapping[str, int] = field(default_factory=dict)
     n_answers: int = 0
+    run: EarlyRunRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,7 @@ def early_answer(
         work.n_traces,
         dict(work.excluded),
         saver.n_answers,
+        run,
     )
 
 

@@ -95,8 +95,6 @@ def early_answer(
     F = 1 − share of prefixes that give the target answer: the gold one, and the trace's own.
     Answers that are there are not asked again. Exit code 1: some requests failed or are left.
     """
-    from pipeline.early import find_run
-
     with usage_errors(), database(chosen_db(context, db)) as store:
         _check_sealed(store, questions, unseal)
         view = {"dataset": dataset or None, "pool": pool, "include_full": full, "empty": empty}
@@ -113,14 +111,6 @@ def early_answer(
             if traces not in ("all", "medoids"):
                 raise ValueError(f"--traces is {traces!r}; all or medoids is right")
             endpoint, chosen = chosen_form(chosen_endpoint(model, models, base_url, key_env), form)
-            sampling = sampling_for(
-                endpoint,
-                DEFAULT_SAMPLING,
-                temperature=temperature,
-                top_p=top_p,
-                max_tokens=max_tokens,
-                seed=sampling_seed,
-            )
             summary = run(
                 store,
                 endpoint,
@@ -130,16 +120,19 @@ def early_answer(
                 traces="medoids" if traces == "medoids" else "all",
                 empty=empty,
                 form=chosen,
-                sampling=sampling,
+                sampling=sampling_for(
+                    endpoint,
+                    DEFAULT_SAMPLING,
+                    temperature=temperature,
+                    top_p=top_p,
+                    max_tokens=max_tokens,
+                    seed=sampling_seed,
+                ),
                 limit=limit,
                 seed=draw,
                 **asking_how(max_tokens_total, max_cost, dry_run),
             )
-            parameters = {"form": summary.form.form, "sampling": sampling.as_json()}
-            mine = find_run(
-                store, endpoint.model, summary.prompt_version, parameters, decomposition
-            )
-            runs = [] if mine is None else [mine]
+            runs = [] if summary.run is None else [summary.run]
         reports = [_report(store, r, view) for r in runs]
     if as_json:
         print_json(
