@@ -39,15 +39,22 @@ class Scrolling:
 
     def action_move(self, by: int) -> None:
         self.lines().move(by)
+        self.moved()
 
     def action_page(self, by: int) -> None:
         self.lines().page(by)
+        self.moved()
 
     def action_top(self) -> None:
         self.lines().top()
+        self.moved()
 
     def action_bottom(self) -> None:
         self.lines().bottom()
+        self.moved()
+
+    def moved(self) -> None:
+        """Do what is due when the cursor may stand elsewhere."""
 
 
 class WorkScreen(Scrolling, Screen[None]):

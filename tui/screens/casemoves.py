@@ -31,23 +31,7 @@ class CaseMoves(CasePanes):
         """Save what is saved when the path is left; False when that failed."""
         return True
 
-    def action_move(self, by: int) -> None:
-        super().action_move(by)
-        self._remember()
-
-    def action_page(self, by: int) -> None:
-        super().action_page(by)
-        self._remember()
-
-    def action_top(self) -> None:
-        super().action_top()
-        self._remember()
-
-    def action_bottom(self) -> None:
-        super().action_bottom()
-        self._remember()
-
-    def _remember(self) -> None:
+    def moved(self) -> None:
         cursor, path = self.lines().cursor, self.path
         if cursor is not None and path is not None:
             self._cursors[path.item_id] = cursor
@@ -91,7 +75,7 @@ class CaseMoves(CasePanes):
             self.go(Place(self._shown_turn(case, side), side))
         if message.item is not None:
             self.lines().select(message.item)
-            self._remember()
+            self.moved()
 
     async def action_next_case(self) -> None:
         await self.step(1)

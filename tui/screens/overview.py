@@ -137,7 +137,7 @@ class OverviewScreen(Reversing):
             cursor = None
         self.query_one("#columns", Lines).show(lambda width: heads(width) if rows else [])
         lines.show(self._build, cursor=cursor, key=self.NAME)
-        self._point()
+        self.moved()
 
     def _build(self, width: int) -> list[Row]:
         if self.overview is None:
@@ -160,7 +160,7 @@ class OverviewScreen(Reversing):
             return None
         return self.overview.rows[at]
 
-    def _point(self) -> None:
+    def moved(self) -> None:
         """Show what belongs to the row under the cursor, and the next step."""
         overview, row = self.overview, self.row
         if overview is None:
@@ -190,26 +190,10 @@ class OverviewScreen(Reversing):
             width = self.size.width
             self.say(next_step(message.overview, self.row, message.place, known=True, width=width))
 
-    def action_move(self, by: int) -> None:
-        super().action_move(by)
-        self._point()
-
-    def action_page(self, by: int) -> None:
-        super().action_page(by)
-        self._point()
-
-    def action_top(self) -> None:
-        super().action_top()
-        self._point()
-
-    def action_bottom(self) -> None:
-        super().action_bottom()
-        self._point()
-
     def on_lines_picked(self, message: Lines.Picked) -> None:
         if message.item is not None and message.lines is self.lines():
             self.lines().select(message.item)
-            self._point()
+            self.moved()
 
     async def action_start(self) -> None:
         await self._start()

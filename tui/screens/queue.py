@@ -131,7 +131,7 @@ class QueueScreen(Reversing):
         room = max(width - tail, 8)
         return [LateRow(partial(_line, row, room), i) for i, row in enumerate(self.cases.rows)]
 
-    def _sync(self) -> None:
+    def moved(self) -> None:
         self.cases.index = self.lines().cursor or 0
 
     def action_move(self, by: int) -> None:
@@ -144,27 +144,17 @@ class QueueScreen(Reversing):
             self._load(number - 1, index=PAGE)
         else:
             super().action_move(by)
-            self._sync()
 
     def action_page(self, by: int) -> None:
         before = self.lines().cursor
         super().action_page(by)
-        self._sync()
         if before == self.lines().cursor:
             self.action_move(by)
-
-    def action_top(self) -> None:
-        super().action_top()
-        self._sync()
-
-    def action_bottom(self) -> None:
-        super().action_bottom()
-        self._sync()
 
     def on_lines_picked(self, message: Lines.Picked) -> None:
         if message.item is not None:
             self.lines().select(message.item)
-            self._sync()
+            self.moved()
 
     async def action_open(self) -> None:
         await self.open_case()

@@ -94,7 +94,7 @@ class RunsScreen(WorkScreen):
             cursor=cursor,
             key=self.NAME,
         )
-        self._point()
+        self.moved()
         n = wording.count(len(known), "run")
         most = f"the newest {n}" if len(known) == LIMIT else n
         self.say(f"{most}, newest first" if known else NONE_YET)
@@ -105,7 +105,7 @@ class RunsScreen(WorkScreen):
         at = self.lines().cursor
         return next((run for run in self.runs or () if run.id == at), None)
 
-    def _point(self) -> None:
+    def moved(self) -> None:
         run, now = self.run_in_hand, self._now
 
         def build(width: int) -> list[Row]:
@@ -113,23 +113,7 @@ class RunsScreen(WorkScreen):
 
         self.query_one("#detail", Lines).show(build)
 
-    def action_move(self, by: int) -> None:
-        super().action_move(by)
-        self._point()
-
-    def action_page(self, by: int) -> None:
-        super().action_page(by)
-        self._point()
-
-    def action_top(self) -> None:
-        super().action_top()
-        self._point()
-
-    def action_bottom(self) -> None:
-        super().action_bottom()
-        self._point()
-
     def on_lines_picked(self, message: Lines.Picked) -> None:
         if message.item is not None and message.lines is self.lines():
             self.lines().select(message.item)
-            self._point()
+            self.moved()

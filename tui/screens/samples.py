@@ -172,28 +172,12 @@ class SamplesScreen(Reversing):
 
     # -- moving
 
-    def action_move(self, by: int) -> None:
-        super().action_move(by)
-        self._sync()
-
-    def action_page(self, by: int) -> None:
-        super().action_page(by)
-        self._sync()
-
-    def action_top(self) -> None:
-        super().action_top()
-        self._sync()
-
-    def action_bottom(self) -> None:
-        super().action_bottom()
-        self._sync()
-
     def on_lines_picked(self, message: Lines.Picked) -> None:
         if message.item is not None and message.lines is self.lines():
             self.lines().select(message.item)
-            self._sync()
+            self.moved()
 
-    def _sync(self) -> None:
+    def moved(self) -> None:
         self.sample.index = self.lines().cursor or 0
 
     # -- acts
