@@ -103,7 +103,7 @@ def pair_report(
         clustered=kappa_bootstrap(
             first, second, [p.question for p in pairs], categories=categories
         ),
-        ac1=gwet_ac1([[p.a for p in both], [p.b for p in both]]),
+        ac1=gwet_ac1([[p.a for p in both], [p.b for p in both]], categories=categories),
         summary=agreement_summary(confusion_table(first, second, categories=categories)),
         states={
             a: _states([p.a_state for p in pairs]),

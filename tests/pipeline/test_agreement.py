@@ -47,6 +47,23 @@ def test_pair_report_by_hand(labelled: Store) -> None:
     assert report.origins["ana"] == {"pre_reveal": 0, "unknown": 8, "post_reveal": 0}
 
 
+def test_every_coefficient_is_over_the_schemas_categories(store: Store, tmp_path: Path) -> None:
+    rows = [line(f"q{i // 2}", i % 2, "yes", "A.") for i in range(4)]
+    steps = ["valid", "valid", "unsupported", "arithmetic"], ["valid", "valid", "valid", "valid"]
+    rows += [
+        {"item": f"step:toy/q{i // 2}/m@1/{i % 2}/0", "schema": "step", "rater": rater}
+        | {"rater_kind": kind, "category": category}
+        for (rater, kind), said in zip((("ana", "human"), ("gem", "judge")), steps, strict=True)
+        for i, category in enumerate(said)
+    ]
+    import_files(store, [write_lines(tmp_path / "t.jsonl", rows)])
+    report = pair_report(store, "ana", "gem", "step")
+    # Five categories: po = 1/2; shares 6/8, 1/8, 1/8, 0, 0, so pe = (12 + 7 + 7)/64/4.
+    expected = 26 / 256
+    assert report.ac1.value == pytest.approx((1 / 2 - expected) / (1 - expected))
+    assert report.summary.pabak == pytest.approx((5 * 0.5 - 1) / 4)
+
+
 def test_default_pairs_are_people_against_judges_then_people(labelled: Store) -> None:
     assert default_pairs(labelled) == (("ana", "gemma"), ("bob", "gemma"), ("ana", "bob"))
 
