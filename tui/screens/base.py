@@ -18,6 +18,7 @@ from tui.widgets.bars import Keys, Line
 from tui.widgets.lines import Lines
 
 if TYPE_CHECKING:
+    from store.records import LabelRecord, SchemaRecord
     from tui.app import MedoidApp
 
 T = TypeVar("T")
@@ -122,6 +123,24 @@ class WorkScreen(Scrolling, Screen[None]):
             return await self.session.write(act)
         finally:
             waiting.stop()
+
+    async def annotated(
+        self, item_id: int, schema: SchemaRecord, *, flagged: bool | None, note: str | None
+    ) -> LabelRecord | None:
+        """Save a flag or a comment; None, and said, when that failed."""
+        session = self.session
+        return await self.attempt(
+            lambda: session.store.annotate(
+                session.rater.id,
+                item_id,
+                schema,
+                flagged=flagged,
+                note=note,
+                session_id=session.sitting_id,
+                beside=session.schema,
+            ),
+            write=True,
+        )
 
     async def reversed(self, act: Act) -> Reversal | None:
         """Undo or redo the last act; None, and said, when there is none or that failed."""

@@ -133,19 +133,7 @@ class FactsScreen(FactPanes):
     async def _annotate(
         self, target: Target, *, flagged: bool | None = None, note: str | None = None
     ) -> bool:
-        store, session = self.session.store, self.session
-        record = await self.attempt(
-            lambda: store.annotate(
-                session.rater.id,
-                target.item_id,
-                target.schema,
-                flagged=flagged,
-                note=note,
-                session_id=session.sitting_id,
-                beside=session.schema,
-            ),
-            write=True,
-        )
+        record = await self.annotated(target.item_id, target.schema, flagged=flagged, note=note)
         if record is None:
             return False
         self.take(record)
