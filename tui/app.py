@@ -73,7 +73,9 @@ class MedoidApp(App[None]):
             await self._show_first(look)
         elif self._session is not None:
             await self.push_screen(OverviewScreen(self._session))
-            self.run_worker(load_screens, thread=True, group="opening", exit_on_error=False)
+            self.run_worker(
+                self._get_ready(self._session), group="opening", exit_on_error=False
+            )
 
     async def _show_first(self, look: FirstLook) -> None:
         """Show the first screen, and open the store once it is painted."""
@@ -91,12 +93,19 @@ class MedoidApp(App[None]):
             session.store, session.rater = opened.store, opened.rater
             session.schema, session.step_schema = opened.schema, opened.step_schema
             overview.reread()
-            await asyncio.to_thread(load_screens)
+            await self._get_ready(session)
 
         await self.push_screen(overview)
         self.call_after_refresh(
             lambda: self.run_worker(open_store(), group="opening", exit_on_error=False)
         )
+
+    async def _get_ready(self, session: Session) -> None:
+        """Load and make what the next keys need."""
+        await asyncio.to_thread(load_screens)
+        from tui.screens.keeping import make_ready
+
+        await make_ready(self, session)
 
     def _give_up(self, problem: Exception) -> None:
         """Leave; the user reads why on the terminal."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -94,7 +96,13 @@ def session_at_first_look(look: FirstLook) -> tuple[Session, LaterStore]:
     return session, later
 
 
+@cache
 def load_screens() -> None:
-    """Import what the next keys need, so that none waits for it."""
-    import tui.screens.case
-    import tui.screens.queue  # noqa: F401
+    """Import what the next keys need, so that none waits for it; once in a process.
+
+    By now the store is loaded, too. All of that stays: looking through it in every collection of
+    garbage to come would hold up a key now and then by a tenth of a second.
+    """
+    import tui.screens.keeping  # noqa: F401
+
+    gc.freeze()

@@ -26,6 +26,11 @@ class CaseScreen(CaseLabels):
 
     BINDINGS = bindings_of("case")
 
+    def clear(self) -> None:
+        super().clear()
+        for context in self.query(Context):
+            context.forget()
+
     def above(self) -> Iterator[Widget]:
         yield from context_strip(self.session)
 

@@ -16,8 +16,8 @@ AFTER_REVEAL = "the judge was revealed: e changes your label, kept as a second r
 class CaseMarks(CaseSteps):
     """A case with the keys that mark a first wrong step."""
 
-    def __init__(self, *args: object, **options: object) -> None:
-        super().__init__(*args, **options)
+    def clear(self) -> None:
+        super().clear()
         self.typed: str | None = None
         self.fresh_mark: int | None = None
         """The path whose mark was set after everything that was saved."""

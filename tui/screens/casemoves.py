@@ -14,8 +14,8 @@ from tui.widgets.lines import Lines
 class CaseMoves(CasePanes):
     """Two sides of a case, with the keys that move."""
 
-    def __init__(self, *args: object, **options: object) -> None:
-        super().__init__(*args, **options)  # type: ignore[arg-type]  # the screen's own arguments
+    def clear(self) -> None:
+        super().clear()
         self.came_from: int | None = None
         """The case that an undo in another case led away from."""
         self._passed: list[tuple[Snapshot, int]] = []
@@ -116,6 +116,14 @@ class CaseMoves(CasePanes):
         else:
             self.go(left)
         await self.arrive()
+
+    async def action_back(self) -> None:
+        if self.over_list:
+            await super().action_back()
+            return
+        from tui.screens.keeping import show_list
+
+        await show_list(self.medoid, self.session, self.cases, instead=True)
 
     async def arrive(self) -> None:
         """Do what is to be done on every path one comes to in the course of labelling."""

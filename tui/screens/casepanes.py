@@ -60,12 +60,18 @@ class CasePanes(WorkScreen):
     NAME = "case"
 
     def __init__(
-        self, session: Session, cases: CaseList, case_id: int, stop: Stop | None = None
+        self, session: Session, cases: CaseList, case_id: int | None, stop: Stop | None = None
     ) -> None:
+        """`case_id` None makes the screen ahead of its first case (see `tui.screens.keeping`)."""
         super().__init__(session)
         self.cases = cases
-        self.case_id = case_id
+        self.case_id = case_id or 0
         self._stop = stop
+        self.over_list = True
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget whatever belongs to the cases that were shown."""
         self.case: CaseView | None = None
         self.place = Place(0, 0)
         self.clock = ActiveClock()
@@ -100,11 +106,20 @@ class CasePanes(WorkScreen):
     async def on_mount(self) -> None:
         for pane in self.query("#guide-pane"):
             pane.border_title = "guideline"
-        stop, self._stop = self._stop, None
-        if stop is None:
-            await self.open(self.case_id)
-        else:
-            await self.open_at(stop)
+        if self.case_id:
+            await self.open_first(self.case_id, self._stop)
+
+    async def open_first(self, case_id: int, stop: Stop | None) -> bool:
+        """Show the case one comes to from a list: where the rater goes on, if that is known."""
+        return await self.open(case_id) if stop is None else await self.open_at(stop)
+
+    async def reopen(self, cases: CaseList, case_id: int, stop: Stop | None) -> bool:
+        """Show a case of another list on a screen that was left; False when it cannot be read."""
+        self.cases = cases
+        self.clear()
+        self.show_footer(self.mode)
+        self.show_guide(self.session.schema)
+        return await self.open_first(case_id, stop)
 
     def on_screen_resume(self) -> None:
         if self.case is not None:

@@ -26,8 +26,8 @@ SECOND_ROW = "kept as a second row, marked as made after the reveal"
 class CaseSaves(CaseMarks):
     """A case that can save."""
 
-    def __init__(self, *args: object, **options: object) -> None:
-        super().__init__(*args, **options)
+    def clear(self) -> None:
+        super().clear()
         self.unchanged = False
         self.now: Callable[[], float] = time.monotonic
         self._turned_at: float | None = None

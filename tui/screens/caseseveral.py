@@ -12,8 +12,8 @@ from tui.text import safe
 class CaseSeveral(CaseSaves):
     """A case in which several categories may hold, where the schema says so."""
 
-    def __init__(self, *args: object, **options: object) -> None:
-        super().__init__(*args, **options)
+    def clear(self) -> None:
+        super().clear()
         self.toggled: tuple[str, ...] | None = None
 
     @property

@@ -18,8 +18,8 @@ from tui.widgets.labelbar import LabelBar, keyed
 class CaseSteps(CaseMoves):
     """A case whose digits go to the steps of one path while `stepping`."""
 
-    def __init__(self, *args: object, **options: object) -> None:
-        super().__init__(*args, **options)
+    def clear(self) -> None:
+        super().clear()
         self.stepping = False
         self.steps_finished = False
         self._by_itself = False

@@ -22,7 +22,7 @@ from tui.overviewlines import (
     next_step,
     row_name,
 )
-from tui.resume import Stop, find_stop, resume
+from tui.resume import Stop, resume
 from tui.screens.base import Reversing, breadcrumb
 from tui.session import Session
 from tui.text import cut_middle, fit, safe, wrap
@@ -45,13 +45,14 @@ class OverviewScreen(Reversing):
             self.overview = overview
 
     class Found(Message):
-        """Where the rater goes on in a row was found."""
+        """Where the rater goes on in a row was found, and the list that it is in was read."""
 
-        def __init__(self, overview: Overview, at: int, place: Stop | None) -> None:
+        def __init__(self, overview: Overview, at: int, place: Stop | None, cases: CaseList) -> None:
             super().__init__()
             self.overview = overview
             self.at = at
             self.place = place
+            self.cases = cases
 
     class Failed(Message):
         """The figures could not be read."""
@@ -66,6 +67,7 @@ class OverviewScreen(Reversing):
     def __init__(self, session: Session, first: Overview | None = None) -> None:
         super().__init__(session)
         self._first = first
+        self._found: OverviewScreen.Found | None = None
 
     def compose(self) -> ComposeResult:
         yield Line(id="top")
@@ -177,16 +179,27 @@ class OverviewScreen(Reversing):
 
     @work(thread=True, group="stop", exclusive=True, exit_on_error=False)
     def _find_stop(self, overview: Overview, at: int, row: OverviewRow) -> None:
+        cases = self._list(row)
         try:
-            stop = find_stop(self.session, row.dataset, row.pool)
+            stop = resume(cases, self.session)
         except Exception as problem:  # whatever the database says is shown, never a crash
             self.post_message(self.Failed(problem))
         else:
-            self.post_message(self.Found(overview, at, stop))
+            self.post_message(self.Found(overview, at, stop, cases))
+
+    def _list(self, row: OverviewRow) -> CaseList:
+        """Return the list that `enter` walks through, still to be read."""
+        show: CaseFilter = "unlabelled" if row.n_cases_done < row.n_cases else "all"
+        query = Query(row.dataset, row.pool, show, schema=self.session.schema.name)
+        return CaseList(self.session.store, self.session.rater.id, query)
+
+    def _is_here(self, message: Found) -> bool:
+        """Return whether something was found for the row under the cursor as it is now."""
+        return message.overview is self.overview and message.at == self.lines().cursor
 
     def on_overview_screen_found(self, message: Found) -> None:
-        here = message.overview is self.overview and message.at == self.lines().cursor
-        if here and self.told is None:
+        self._found = message
+        if self._is_here(message) and self.told is None:
             width = self.size.width
             self.say(next_step(message.overview, self.row, message.place, known=True, width=width))
 
@@ -211,21 +224,23 @@ class OverviewScreen(Reversing):
         row, session = self._ready(), self.session
         if row is None:
             return False
-        show: CaseFilter = "unlabelled" if row.n_cases_done < row.n_cases else "all"
-        query = Query(row.dataset, row.pool, show, schema=session.schema.name)
-        cases = CaseList(session.store, session.rater.id, query)
-        try:
-            stop = await session.read(lambda: resume(cases, session))
-        except Exception as problem:
-            self.fail(problem)
-            return False
-        from tui.screens.queue import QueueScreen
+        found, self._found = self._found, None
+        if found is not None and self._is_here(found):
+            cases, stop = found.cases, found.place
+        else:
+            cases = self._list(row)
+            try:
+                stop = await session.read(lambda: resume(cases, session))
+            except Exception as problem:
+                self.fail(problem)
+                return False
+        from tui.screens.keeping import show_case, show_list
 
-        queue = QueueScreen(session, cases)
-        with self.app.batch_update():  # the list is not painted only to be covered by a case
-            await self.app.push_screen(queue)
-            if cases.row is not None and show == "unlabelled":
-                await queue.open_case(stop)
+        if cases.row is not None and cases.query.show == "unlabelled":
+            here = cases.row.case_id
+            await show_case(self.medoid, session, cases, here, stop, over_list=False)
+        else:
+            await show_list(self.medoid, session, cases)
         return True
 
     async def action_session(self) -> None:
@@ -259,11 +274,11 @@ class OverviewScreen(Reversing):
         row = self._ready()
         if row is None:
             return
-        from tui.screens.queue import QueueScreen
+        from tui.screens.keeping import show_list
 
         query = Query(row.dataset, row.pool, "all", schema=self.session.schema.name)
         cases = CaseList(self.session.store, self.session.rater.id, query)
-        await self.app.push_screen(QueueScreen(self.session, cases))
+        await show_list(self.medoid, self.session, cases)
 
     async def action_decompositions(self) -> None:
         from tui.screens.samples import open_samples

@@ -51,7 +51,12 @@ class QueueScreen(Reversing):
     def __init__(self, session: Session, cases: CaseList) -> None:
         super().__init__(session)
         self.cases = cases
-        self._fresh = bool(cases.rows)
+
+    def reopen(self, cases: CaseList) -> None:
+        """Show another list on a screen that was left."""
+        self.cases, self.told = cases, None
+        self._end_search()
+        self._draw()
 
     def compose(self) -> ComposeResult:
         yield Line(id="top")
@@ -66,9 +71,6 @@ class QueueScreen(Reversing):
         self._draw()
 
     def on_screen_resume(self) -> None:
-        if self._fresh:
-            self._fresh = False
-            return
         self.reread()
 
     def reread(self) -> None:
@@ -161,13 +163,13 @@ class QueueScreen(Reversing):
 
     async def open_case(self, stop: Stop | None = None) -> None:
         """Open the case at the list's place, or where the rater goes on."""
-        from tui.screens.case import CaseScreen
+        from tui.screens.keeping import show_case
 
         row = self.cases.row
         if row is None:
             self.refuse("there is no case to open")
             return
-        await self.app.push_screen(CaseScreen(self.session, self.cases, row.case_id, stop))
+        await show_case(self.medoid, self.session, self.cases, row.case_id, stop)
 
     def tell(self, done: Reversal) -> Content:
         query = self.cases.query
