@@ -344,6 +344,20 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("other", ("tab",), "other side", "Go to the other side.", _HERE),
     Action(
+        "wide",
+        ("z",),
+        "one side wide",
+        "Give the side in hand the whole width; again for both.",
+        _HERE,
+    ),
+    Action(
+        "unfold",
+        ("o",),
+        "whole question",
+        "Unfold a long question and its options in place; again to fold it.",
+        _HERE,
+    ),
+    Action(
         "other",
         ("tab",),
         "other column",

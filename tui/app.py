@@ -73,9 +73,7 @@ class MedoidApp(App[None]):
             await self._show_first(look)
         elif self._session is not None:
             await self.push_screen(OverviewScreen(self._session))
-            self.run_worker(
-                self._get_ready(self._session), group="opening", exit_on_error=False
-            )
+            self.run_worker(self._get_ready(self._session), group="opening", exit_on_error=False)
 
     async def _show_first(self, look: FirstLook) -> None:
         """Show the first screen, and open the store once it is painted."""
@@ -129,6 +127,8 @@ class MedoidApp(App[None]):
         case = next((s for s in self.screen_stack if isinstance(s, CaseScreen)), None)
         if case is not None and not await case.settle():
             return  # it says on the screen that the label was not saved
+        if case is not None and case.ask_before_losing(self.action_quit):
+            return
         asked = any(isinstance(s, SummaryScreen) for s in self.screen_stack)
         if (
             self._session is None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from store.records import CaseView, LastAct, PathView
 from tui.caselist import CaseList
+from tui.pathlines import last_place
 from tui.session import Session
 from tui.steplabels import next_step
 from tui.walk import Place, decided, name_of, next_open, path_at, place_of
@@ -48,16 +49,16 @@ def find_stop(session: Session, dataset: str | None, pool: str | None) -> Stop |
     here = place_of(case, act.path_item_id)
     path = None if here is None else path_at(case, here)
     if here is not None and path is not None and not decided(path.label):
-        step = _step(session, act, len(path.steps))
+        step = _step(session, act, path)
         stepping = act.on_step and session.step_schema is not None
         return _stop(case, path, here, step, stepping)
     return _open_path(case, here) or _next_case(session, act.case_id, dataset, pool)
 
 
-def _step(session: Session, act: LastAct, n_steps: int) -> int | None:
-    """Return the step on which the cursor stood after an act."""
-    step = act.step
-    if step is None or not 0 <= step < n_steps:
+def _step(session: Session, act: LastAct, path: PathView) -> int | None:
+    """Return the step, or the answer, on which the cursor stood after an act."""
+    step, n_steps = act.step, len(path.steps)
+    if step is None or not 0 <= step <= last_place(path):
         return None
     if act.on_step:
         labels = session.store.step_labels(session.rater.id, act.path_item_id)

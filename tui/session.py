@@ -132,6 +132,7 @@ class Session:
     pace: Pace | None = None
     steps_first: bool = False
     auto_next: bool = False
+    one_side: bool = False
     saved_at: datetime | None = None
     failed_at: float = 0.0
     unsaved: bool = False

@@ -120,6 +120,8 @@ def mismatch(
     wrong = wrong_steps(labels)
     if path.category == sound.name and wrong:
         return f"the path is {sound.name}, yet step {wrong[0]} is {labels[wrong[0]].category}"
+    if path.category == unsound.name and path.first_wrong_step == n_steps and not wrong:
+        return None  # every step holds, and the answer does not follow from them
     if path.category == unsound.name and not wrong:
         return f"the path is {unsound.name}, yet no step is labelled wrong"
     step, first = path.first_wrong_step, suggested.first_wrong_step

@@ -14,6 +14,8 @@ from textual.content import Content, Span
 from tui.visible import runs
 from tui.visible import visible as visible
 
+_INDENT = re.compile(r" *(?:(?:[-*+•–·]|[0-9]{1,3}[.)]|[A-Za-z][.)]) +)?")
+"""What opens a line of a list or of code, and is kept free below it where the line is wrapped."""
 LINE_BREAKS = re.compile(r"(?:\r?\n[ \t]*)+")
 ESCAPE_STYLE = "reverse"
 """Marks an escape that stands for a character, so that a typed backslash-x is told from it."""
@@ -97,16 +99,27 @@ def wrap(text: Content, width: int, *, first: int | None = None) -> list[Content
     """Break text into lines of at most `width` cells (`first` cells on the first line).
 
     Lines break at spaces, words too long for a line anywhere; newlines in the text hold. Nothing
-    is dropped but the spaces at a break.
+    is dropped but the spaces at a break. What a wrapped line goes on with stands below its first
+    word, under the indentation or the bullet that opens it.
     """
     width = max(width, 1)
     room = width if first is None else max(first, 1)
     lines: list[Content] = []
     for paragraph in text.split("\n", allow_blank=True):
-        for start, end in _breaks(paragraph.plain, width, room):
-            lines.append(paragraph[start:end])
+        plain = paragraph.plain
+        indent = _indent(plain, width)
+        pad = Content(" " * indent)
+        for i, (start, end) in enumerate(_breaks(plain, width - indent, room)):
+            lines.append(pad + paragraph[start:end] if i and indent else paragraph[start:end])
         room = width
     return lines
+
+
+def _indent(text: str, width: int) -> int:
+    """Return how many cells stay free below a line's opening; none where little room is left."""
+    opening = _INDENT.match(text)
+    indent = 0 if opening is None else cells(opening[0])
+    return indent if 3 * indent <= width else 0
 
 
 def _breaks(text: str, width: int, room: int) -> list[tuple[int, int]]:

@@ -14,7 +14,8 @@ class StepLabel(NamedTuple):
     """One rater on one path: sound, or wrong from a step on.
 
     `step` is the first wrong step, from 0; None for a sound path, and where an unsound one has no
-    step named.
+    step named. A path of n steps that all hold while the answer does not follow is wrong at n:
+    the answer is the position after the last step.
     """
 
     sound: bool
@@ -83,6 +84,9 @@ def first_wrong_step(
 
     Notes
     -----
+    The answer counts as the position after the last step, so that "the last step" and "the
+    answer" are one apart.
+
     `exact` and `within_one` condition on both calling the path unsound, so two raters who agree
     on everything sound are not credited with finding steps; read them beside `kappa`.
 

@@ -210,14 +210,20 @@ def new_label_hash(new: NewLabel) -> str:
 
 
 def verdict_flags(new: NewLabel, n_steps: int) -> list[str]:
-    """Return what is odd about a label: a judge against itself, a step that does not exist."""
+    """Return what is odd about a label: a judge against itself, a step that does not exist.
+
+    A person's or a reference's step may be the answer, whose number is `n_steps`. A judge that
+    names it is not taken to mean that: medoid offers judges the steps alone, and small models
+    count from 1.
+    """
     flags = []
     if new.state == "labelled" and new.rater_kind == "judge":
         if new.category == "faithful" and new.first_wrong_step is not None:
             flags.append("faithful_with_wrong_step")
         if new.category == "spurious" and new.first_wrong_step is None:
             flags.append("spurious_without_step")
-    if new.first_wrong_step is not None and not 0 <= new.first_wrong_step < n_steps:
+    last = n_steps - (new.rater_kind == "judge")
+    if new.first_wrong_step is not None and not 0 <= new.first_wrong_step <= last:
         flags.append("step_out_of_range")
     return flags
 

@@ -243,9 +243,14 @@ def _check_item(s: Session, item: t.Item, schema: SchemaRecord, choice: Choice |
         )
     step = None if choice is None else choice.first_wrong_step
     if step is not None:
-        n_steps = s.exec(select(t.Trace.n_steps).where(t.Trace.id == item.trace_id)).one_or_none()
-        if n_steps is None or not 0 <= step < n_steps:
-            raise ValueError(f"first wrong step {step} names no step")
+        found = s.exec(
+            select(t.Trace.n_steps, t.Trace.answer_text).where(t.Trace.id == item.trace_id)
+        ).one_or_none()
+        last = -1 if found is None else found[0] - (found[0] == 0 or found[1] is None)
+        if not 0 <= step <= last:
+            raise ValueError(
+                f"first wrong step {step} names neither a step nor the answer after the last one"
+            )
 
 
 def _check_session(s: Session, session_id: int | None, rater_id: int) -> None:

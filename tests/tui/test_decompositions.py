@@ -194,7 +194,7 @@ async def test_three_keys_label_a_trace_and_the_next_one_comes(
     async with workbench(db, size) as desk:
         await desk.press("d")
         assert shown(desk) == questions[0]
-        assert "trace 1/4 unlabelled" in desk.text
+        assert "trace 1 of 4 to label · 0 of 4 done" in desk.text
         await desk.press("1")
         assert facts_of(desk).at == 1
         assert "saved: atomic yes" in desk.text
@@ -203,7 +203,7 @@ async def test_three_keys_label_a_trace_and_the_next_one_comes(
         assert stands(store, 1, trace_id(store, questions[0])) == ["yes", "no", "unsure"]
         assert shown(desk) == questions[1]
         assert "saved: dependencies kept unsure u: back there" in desk.flat
-        assert "trace 2/4 unlabelled" in desk.text
+        assert "trace 2 of 4 to label · 1 of 4 done" in desk.text
         assert "3 of 12" in desk.text
         await desk.press(*"111222111")
         assert [stands(store, 1, trace_id(store, q)) for q in questions[1:]] == [

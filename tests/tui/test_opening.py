@@ -195,15 +195,20 @@ def test_the_workbench_is_imported_without_what_comes_later() -> None:
 
 
 WORK = """
-import asyncio
+import asyncio, contextlib
+from textual.worker import WorkerCancelled
 from tui.app import MedoidApp
 async def work():
     app = MedoidApp({db!r}, rater="ana")
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.workers.wait_for_complete()
+        async def rest():
+            while any(not w.is_finished for w in app.workers):
+                with contextlib.suppress(WorkerCancelled):
+                    await app.workers.wait_for_complete()
+        await rest()
         for key in {keys!r}:
             await pilot.press(key)
-            await app.workers.wait_for_complete()
+            await rest()
         assert app.screen.NAME == {screen!r}, app.screen
 asyncio.run(work())
 """

@@ -205,7 +205,7 @@ def test_a_path_is_laid_out_with_marks() -> None:
         " ✗1  Water is denser  ⟵0",
         "     than ice is.",
         "  2  So it floats.    ⟵?",
-        "  ∴  yes",
+        "  3∴ yes",
     ]
     marked = path_rows(path, 24, wrong=1, marks={1: Content("a")})
     assert [row.content.plain for row in marked] == [
@@ -243,7 +243,7 @@ async def test_a_step_longer_than_the_pane_can_be_read_to_its_end(db: Path) -> N
             seen.append(desk.text)
             await desk.press("j")
         assert "2  end" in desk.text
-        assert "∴  no" in desk.text
+        assert "∴ no" in desk.text
         assert any("1  A step" in text for text in seen)
 
 

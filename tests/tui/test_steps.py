@@ -94,7 +94,7 @@ async def test_y_takes_the_suggestion(db: Path, store: Store, size: Size) -> Non
         (("s", "1", "1", "1", "s", "2"), "△ A path 1: the path is spurious, yet no step is"),
         (("s", "1", "4", "1", "s", "1"), "△ A path 1: the path is faithful, yet step 1 is arith"),
         (
-            ("s", "1", "4", "1", "s", "j", "w", "2"),
+            ("s", "1", "4", "1", "s", "w", "2"),
             "△ A path 1: the first wrong step is 2, yet step 1 is arithmetic",
         ),
     ],
@@ -256,9 +256,9 @@ async def test_f_and_a_number_mark_the_first_wrong_step(db: Path, store: Store, 
         path = case.path
         assert path is not None
         await desk.press("f")
-        assert "number of the first wrong step, 0 to 2" in desk.text
+        assert "first wrong step, 0 to 3 (3: the answer)" in desk.text
         await desk.press("7")
-        assert "there is no step 7: 0 to 2" in desk.text
+        assert "there is no step 7: 0 to 3" in desk.text
         await desk.press("2")
         assert "step 2 is marked first wrong: now the digit" in desk.text
         assert case.lines().cursor == 2
@@ -276,7 +276,7 @@ async def test_f_can_be_left(db: Path, store: Store) -> None:
         assert path is not None
         await desk.press("f", "escape")
         assert isinstance(desk.app.screen, CaseScreen)
-        assert "number of the first" not in desk.text
+        assert "first wrong step, 0" not in desk.text
         await desk.press("f", "enter", "1")
         stands = label_of(store, "ana", path.item_id)
         assert stands is not None

@@ -18,6 +18,8 @@ class CaseLabels(CaseSeveral):
             return
         target, path = self.target, self.path
         if target is None or path is None:
+            if self.stepping:
+                self.refuse("the answer is no step: w marks it first wrong, s goes to the path")
             return
         choice = keyed(target.schema).get(key)
         if choice is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from store.records import CaseView, Category, PathView
+from tui.pathlines import answer_place, last_place, place_name
 from tui.screens.casesteps import CaseSteps
 from tui.text import safe
 from tui.walk import SIDES, Place, decided
@@ -26,7 +27,7 @@ class CaseMarks(CaseSteps):
         step = self.marks.get(path.item_id)
         if step is None or choice.takes_first_wrong_step:
             return True
-        told = f" takes no first wrong step: w at step {step} takes the mark off"
+        told = f" takes no first wrong step: w at {place_name(path, step)} takes the mark off"
         self.refuse(safe(choice.name) + Content(told))
         return False
 
@@ -93,7 +94,7 @@ class CaseMarks(CaseSteps):
         typed = (self.typed or "") + key
         if path is None:
             return
-        last = len(path.steps) - 1
+        last = last_place(path)
         if int(typed) > last:
             self.refuse(f"there is no step {typed}: 0 to {last}")
             self.typed = ""
@@ -120,9 +121,10 @@ class CaseMarks(CaseSteps):
         if self.typed is None or path is None:
             super()._draw_prompt(case)
             return
-        side, last = SIDES[self.place.side], len(path.steps) - 1
+        side, last = SIDES[self.place.side], last_place(path)
         ends = f"enter: step {self.typed}" if self.typed else "esc: none"
-        asked = Content.styled(f" {side}: number of the first wrong step, 0 to {last}: ", "bold")
+        more = "" if answer_place(path) is None else f" ({last}: the answer)"
+        asked = Content.styled(f" {side}: first wrong step, 0 to {last}{more}: ", "bold")
         self.query_one("#prompt", LabelBar).show(asked + f"{self.typed}▁   {ends}")
 
     def go(self, place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from tui import wording
@@ -118,12 +119,38 @@ class CaseMoves(CasePanes):
         await self.arrive()
 
     async def action_back(self) -> None:
+        if self.ask_before_losing(self.leave):
+            return
+        await self.leave()
+
+    async def leave(self) -> None:
+        """Go to the list, or to where one came from."""
         if self.over_list:
             await super().action_back()
             return
         from tui.screens.keeping import show_list
 
         await show_list(self.medoid, self.session, self.cases, instead=True)
+
+    def ask_before_losing(self, go_on: Callable[[], Awaitable[None]]) -> bool:
+        """Ask whether marks that were not saved may go; False where there are none."""
+        pending = self.pending()
+        if not pending:
+            return False
+        from tui.screens.modals import ConfirmScreen
+
+        async def answered(yes: bool | None) -> None:
+            if yes:
+                self.marks.clear()
+                await go_on()
+
+        text = "Marked as first wrong, but not saved: " + "; ".join(pending)
+        text += ". A digit on the path saves its mark."
+        if not isinstance(self.app.screen, ConfirmScreen):
+            self.app.push_screen(
+                ConfirmScreen(text, "y: leave without saving   n or esc: stay"), answered
+            )
+        return True
 
     async def arrive(self) -> None:
         """Do what is to be done on every path one comes to in the course of labelling."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from store.records import CaseView, Category, PathView
+from tui.pathlines import place_name
 from tui.screens.casesaves import CaseSaves
 from tui.text import safe
 
@@ -78,9 +79,9 @@ class CaseSeveral(CaseSaves):
                 "not saved yet: enter saves it, and so does leaving the path; u drops it"
             )
         if not self.toggled:
-            return Content(f"step {step} is marked first wrong: now the digits")
+            return Content(f"{place_name(path, step)} is marked first wrong: now the digits")
         told = self._step_unfit(path)
-        lead = Content(f"step {step} is first wrong, ")
+        lead = Content(f"{place_name(path, step)} is first wrong, ")
         return told or lead + "not saved yet: enter or leaving saves both; u drops them"
 
     def _step_unfit(self, path: PathView) -> Content | None:
@@ -91,7 +92,7 @@ class CaseSeveral(CaseSaves):
             return None
         names = safe(" + ".join(c.name for c in chosen))
         return names + Content(
-            f" takes no first wrong step: add one that does, or press w at step {step}"
+            f" takes no first wrong step: add one that does, or press w at {place_name(path, step)}"
         )
 
     async def settle(self) -> bool:

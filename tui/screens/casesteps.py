@@ -6,6 +6,7 @@ from textual.content import Content
 
 from store.records import CaseView, ItemRef, LabelRecord, PathView
 from tui import wording
+from tui.pathlines import answer_place, place_name
 from tui.resume import Stop
 from tui.screens.casemoves import CaseMoves
 from tui.screens.casepanes import Target
@@ -127,15 +128,8 @@ class CaseSteps(CaseMoves):
         self._end_steps()
         return await super().open(case_id, item_id=item_id)
 
-    def action_move(self, by: int) -> None:
-        super().action_move(by)
-        self._moved()
-
-    def action_page(self, by: int) -> None:
-        super().action_page(by)
-        self._moved()
-
-    def _moved(self) -> None:
+    def moved(self) -> None:
+        super().moved()
         if self.stepping:
             self.steps_finished = False
             if self.case is not None:
@@ -232,7 +226,8 @@ class CaseSteps(CaseMoves):
         warned = self.warning(path)
         mark = self.marks.get(path.item_id)
         if mark is not None:
-            return Content(f"step {mark} is first wrong: will be saved with the path's digit")
+            told = " is first wrong: will be saved with the path's digit"
+            return Content(place_name(path, mark) + told)
         if warned:
             return Content("△ ") + safe(warned)
         if target is not None and target.label is not None and target.label.note:
@@ -259,5 +254,9 @@ class CaseSteps(CaseMoves):
             if found is not None:
                 said += Content.styled("y", "bold") + " takes " + self._named(found) + "   "
             prompt.show(said + Content.styled("s", "bold") + " back to the path")
+        elif cursor == answer_place(path):
+            said = Content(" the answer is no step: ") + Content.styled("w", "bold")
+            said += " marks it first wrong   " + Content.styled("s", "bold")
+            prompt.show(said + " back to the path")
         else:
             prompt.ask(schema, f"{SIDES[self.place.side]} step {cursor}")

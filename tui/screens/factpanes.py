@@ -46,6 +46,7 @@ class FactPanes(WorkScreen):
         self.at = 0
         self.finished = False
         self.clock = ActiveClock()
+        self.own = sample.sample.progress
         self._drawn: int | None = None
 
     def compose(self) -> ComposeResult:
@@ -151,10 +152,11 @@ class FactPanes(WorkScreen):
     def _draw_top(self, view: DecompositionView) -> None:
         row, sample = self.sample.row, self.sample.sample
         if row is not None and row.trace_id == view.trace_id:
-            show = "" if sample.show == "all" else f" {sample.show}"
-            place = f"trace {row.position:,}/{len(sample.rows):,}{show}"
+            kind = {"all": "", "unlabelled": " to label"}.get(sample.show, f" {sample.show}")
+            place = f"trace {row.position:,} of {len(sample.rows):,}{kind}"
         else:
             place = "trace outside the list"
+        place += f" · {self.own.n_cases_done:,} of {self.own.n_cases:,} done"
         saved = self.session.saved_at
         when = "" if saved is None else f"● saved {wording.clock(saved)}"
         if self.session.unsaved:
@@ -196,6 +198,9 @@ class FactPanes(WorkScreen):
                 lambda: store.decomposition_progress(made, rater, self.schema.name)
             )
             seconds = await self.session.read(lambda: store.pace(rater, schema=self.schema.name))
+            self.own = own
+            if self.view is not None:
+                self._draw_top(self.view)
             forms = pace_forms(Pace(own.n_decided, own.n_items, seconds))
         except Exception:  # a figure on the side is not worth a message; the next one comes
             forms = ()

@@ -19,7 +19,12 @@ SIGNS = (
     ("⟵0,2", "the step says that it uses steps 0 and 2; no arrow: a premise"),
     (UNSAID, "the step does not say what it uses; the step before it is assumed"),
     (WRONG, "marked as the first wrong step"),
-    ("∴", "the final answer as the model wrote it"),
+    (
+        "4∴",
+        "the final answer as the model wrote it; its number, one more than the last step's, is "
+        "for w and f: every step holds, and the answer does not follow",
+    ),
+    ("⟵△", "the step names a step that cannot be used (r says why); ⟵1△: another one beside 1"),
     ("≠", "a label or verdict that contradicts itself: faithful, yet with a first wrong step"),
     ("²", "after the reveal: a second row, which κ does not use"),
     ("△2", "the parser noted two things about the format: r shows them"),

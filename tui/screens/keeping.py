@@ -58,7 +58,10 @@ async def show_list(
 async def make_ready(app: MedoidApp, session: Session) -> None:
     """Make both screens ahead of the first key that asks for one."""
     cases = CaseList(session.store, session.rater.id, Query(schema=session.schema.name))
-    for screen, name in ((QueueScreen(session, cases), LIST), (CaseScreen(session, cases, None), CASE)):
+    for screen, name in (
+        (QueueScreen(session, cases), LIST),
+        (CaseScreen(session, cases, None), CASE),
+    ):
         if not app.is_screen_installed(name):
             _keep(app, screen, name)
             # Textual makes a screen when it is pushed; this is the part of it that shows nothing.

@@ -60,9 +60,10 @@ class ConfirmScreen(ModalScreen[bool]):
         Binding("n,escape", "answer(False)", show=False),
     ]
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, keys: str = "y: reveal all the same   n or esc: not yet") -> None:
         super().__init__()
         self._text = text
+        self._keys = keys
 
     def compose(self) -> ComposeResult:
         with Stack(classes="dialog"):
@@ -71,7 +72,7 @@ class ConfirmScreen(ModalScreen[bool]):
 
     def on_mount(self) -> None:
         self.query_one("#confirm", Paragraph).show("", Content(self._text), limit=6)
-        self.query_one("#dialog-keys", Line).show("y: reveal all the same   n or esc: not yet")
+        self.query_one("#dialog-keys", Line).show(self._keys)
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)

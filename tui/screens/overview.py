@@ -47,7 +47,9 @@ class OverviewScreen(Reversing):
     class Found(Message):
         """Where the rater goes on in a row was found, and the list that it is in was read."""
 
-        def __init__(self, overview: Overview, at: int, place: Stop | None, cases: CaseList) -> None:
+        def __init__(
+            self, overview: Overview, at: int, place: Stop | None, cases: CaseList
+        ) -> None:
             super().__init__()
             self.overview = overview
             self.at = at

@@ -51,6 +51,7 @@ class Paragraph(Widget):
     """Text that wraps to a few lines at most, with an ellipsis when it is longer."""
 
     _limit = 3
+    _from = 0
     _more = Content("…")
     _head = Content("")
     _text = Content("")
@@ -58,16 +59,29 @@ class Paragraph(Widget):
     def show(self, head: Content | str, text: Content, *, limit: int = 3, more: str = "…") -> None:
         """Set a head, the text beside it, how many lines it may take, and what ends a cut."""
         self._limit = limit
+        self._from = 0
         self._more = Content(more)
         self._head = head if isinstance(head, Content) else Content(head)
         self._text = text
         self.refresh(layout=True)
 
+    def scroll_lines(self, by: int) -> bool:
+        """Show the text from another line on; False when all of it is on the screen."""
+        beyond = len(self._laid_out(self.content_size.width)[1]) - self._limit
+        self._from = max(0, min(self._from + by, beyond))
+        self.refresh()
+        return beyond > 0
+
+    def _laid_out(self, width: int) -> tuple[int, list[Content]]:
+        room = min(max(width - cells(self._head), 1), 100)
+        return room, wrap(self._text, room)
+
     def lines(self, width: int) -> list[Content]:
         """Lay the text out."""
         indent = cells(self._head)
-        room = min(max(width - indent, 1), 100)
-        lines = wrap(self._text, room)
+        room, lines = self._laid_out(width)
+        whole = len(lines)
+        lines = lines[min(self._from, max(whole - self._limit, 0)) :]
         if len(lines) > self._limit:
             last = lines[self._limit - 1]
             while cells(last) > room - cells(self._more):
