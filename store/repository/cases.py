@@ -11,12 +11,12 @@ from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.codec import answer_key, decode_answer, decode_trace
-from store.columns import folded
 from store.engine import Base
 from store.errors import SealedError
 from store.keys import path_key
 from store.records import CaseView, PathView, SchemaRecord
 from store.repository.rows import label_record, need_schema
+from store.repository.seen import is_revealed, record_reveal, same_questions
 
 CaseSort = Literal["random", "question"]
 
@@ -55,7 +55,8 @@ class Cases(Base):
     def reveal_check(self, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealCheck:
         """Return whether this rater may reveal the case's question, and what is undecided."""
         with self._read() as s:
-            return _reveal_check(s, case_id, rater_id, schema)
+            questions = same_questions(s, question_of(s, case_id))
+            return _reveal_check(s, case_id, questions, rater_id, schema)
 
     def reveal(self, case_id: int, rater_id: int, schema: SchemaRecord) -> None:
         """Record that this rater looks behind the seal of the case's question.
@@ -66,10 +67,11 @@ class Cases(Base):
             While a path of the case is undecided.
         """
         with self._write() as s:
-            check = _reveal_check(s, case_id, rater_id, schema)
+            questions = same_questions(s, question_of(s, case_id))
+            check = _reveal_check(s, case_id, questions, rater_id, schema)
             if not check.ok:
                 raise SealedError(f"{check.n_left} paths of this question are not labelled yet")
-            record_reveal(s, rater_id, question_of(s, case_id))
+            record_reveal(s, rater_id, questions)
 
 
 def case_query(*what: Any) -> Any:
@@ -169,52 +171,15 @@ def labels_of(
     return {r.item_id: r for r in rows}
 
 
-def is_revealed(s: Session, rater_id: int, question_id: int) -> bool:
-    """Return whether this rater has looked behind the seal of a question."""
-    return (
-        s.exec(
-            select(t.Reveal.id).where(
-                t.Reveal.rater_id == rater_id, t.Reveal.question_id == question_id
-            )
-        ).first()
-        is not None
-    )
-
-
-def record_reveal(s: Session, rater_id: int, question_id: int) -> None:
-    """Record, once each, that a rater has seen a question and those that read the same."""
-    for same in same_questions(s, question_id):
-        if not is_revealed(s, rater_id, same):
-            s.add(t.Reveal(rater_id=rater_id, question_id=same))
-
-
-def same_questions(s: Session, question_id: int) -> list[int]:
-    """Return the ids of the questions that read the same, in whichever dataset; this one too.
-
-    Case does not matter. Options do: one wording with other options is another question.
-    """
-    question = s.get_one(t.Question, question_id)
-    end, whole = "\x1f" + folded(question.text), col(t.QuestionSearch.folded)
-    rows = s.exec(
-        select(t.Question.id, t.Question.options)
-        .join(t.QuestionSearch, col(t.QuestionSearch.question_id) == col(t.Question.id))
-        .where(
-            func.length(whole) > len(end),
-            func.substr(whole, func.length(whole) - len(end) + 1) == end,
-        )
-    ).all()
-    found = {ident for ident, options in rows if ident and options == question.options}
-    return sorted(found | {question_id})
-
-
 def question_of(s: Session, case_id: int) -> int:
     """Return the id of a case's question."""
     found: int = s.exec(case_query(t.Question.id).where(t.AuditCase.id == case_id)).one()
     return found
 
 
-def _reveal_check(s: Session, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealCheck:
-    questions = same_questions(s, question_of(s, case_id))
+def _reveal_check(
+    s: Session, case_id: int, questions: list[int], rater_id: int, schema: SchemaRecord
+) -> RevealCheck:
     rows = s.exec(
         select(t.CaseItem.case_id, t.CaseItem.item_id)
         .join(t.Item, col(t.Item.id) == col(t.CaseItem.item_id))

@@ -18,6 +18,7 @@ from store.keys import is_name, path_key
 from store.records import NewQuestion, NewTrace
 from store.repository.items import ConflictError
 from store.repository.label_imports import LabelBatch, Outcome, row_id
+from store.repository.seen import Seen
 
 QuestionOutcome = Literal["added", "known", "completed"]
 """What became of a question by itself; ``completed``: a known one was given what it lacked."""
@@ -45,6 +46,7 @@ class ImportBatch(LabelBatch):
         self._questions: dict[tuple[str, str], t.Question] = {}
         self._unknown: set[tuple[str, str]] = set()
         self._pools: dict[tuple[int, str], _PoolState] = {}
+        self._seen: Seen | None = None
 
     def add_trace(self, new: NewTrace) -> Outcome:
         """Store a trace with its question and pool."""
@@ -203,6 +205,8 @@ class ImportBatch(LabelBatch):
         text = folded(new.dataset, new.external_id, new.text)
         self._s.add(t.QuestionSearch(question_id=row_id(row), folded=text))
         self._questions[new.dataset, new.external_id] = row
+        self._seen = self._seen or Seen(self._s)
+        self._seen.note(row_id(row), new.text, new.options)
         return row
 
     def _known_pool(self, question_id: int, name: str) -> _PoolState | None:

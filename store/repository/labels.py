@@ -33,6 +33,7 @@ from store.repository.rows import (
     latest_label_id,
     need_schema,
 )
+from store.repository.seen import has_looked, is_revealed
 
 _CONTENT = ("state", "category", "categories", "first_wrong_step", "flagged", "note")
 _OPEN: dict[str, Any] = {
@@ -270,11 +271,19 @@ def _new_row(
     content: dict[str, Any],
     seal: str,
 ) -> t.Label:
-    revealed = s.exec(
-        select(t.Reveal.id).where(
-            t.Reveal.rater_id == rater_id, t.Reveal.question_id == item.question_id
-        )
-    ).first()
+    """Return a row that says truthfully what its rater could have known.
+
+    Who has seen a question's gold and votes at level ``judge`` labels at that level, whatever
+    the schema says now. The reveal of a question shows those and the verdicts on its paths, but
+    nobody's word on the criteria of a decomposition: a label on a criterion is still made before
+    what it is compared with was seen, at level ``judge``.
+    """
+    question = item.question_id
+    revealed = question is not None and is_revealed(s, rater_id, question)
+    apart = item.kind == "criterion"
+    if seal == "full" and question is not None:
+        known = (apart and revealed) or has_looked(s, rater_id, question)
+        seal = "judge" if known else seal
     return t.Label(
         item_id=item.id or 0,
         schema_name=schema.name,
@@ -282,7 +291,7 @@ def _new_row(
         rater_id=rater_id,
         act="label",
         seal=seal,
-        before_reveal=revealed is None and seal != "open",
+        before_reveal=seal != "open" and (apart or not revealed),
         supersedes=before.id if before else None,
         created_at=utc_now(),
         **content,
@@ -294,8 +303,9 @@ def _shown_seal(
 ) -> SealLevel:
     """Return the level under which a label is really made.
 
-    Steps and criteria are labelled on the screen of their path, which shows what the path schema
-    in use lets be seen: `beside`, or the schema named "path" where none is given.
+    Steps are labelled on the screen of their path, which shows what the path schema in use lets be
+    seen: `beside`, or the schema named "path" where none is given. Of criteria's paths the rater
+    may have seen as much, gold and votes at most: nobody's word on the criteria is shown there.
 
     Raises
     ------
@@ -309,7 +319,11 @@ def _shown_seal(
     if item.kind not in ("step", "criterion"):
         return schema.seal
     path = find_schema(s, "path") if beside is None else beside
-    levels = [schema.seal] if path is None else [schema.seal, path.seal]
+    levels = [schema.seal]
+    if path is not None and item.kind == "step":
+        levels.append(path.seal)
+    elif path is not None and path.seal != "full":
+        levels.append("judge")  # what a criterion is compared with is shown beside no path
     return min(levels, key=SEALS.index)
 
 

@@ -24,6 +24,7 @@ from store.records import (
 from store.repository.queue import decided_paths
 from store.repository.revealed import unseal_record
 from store.repository.rows import find_schema, is_sampled, need_schema, outdated_categories
+from store.repository.seen import LOOKED
 
 SOUND = "faithful"
 """The path category that faithfulness is derived from."""
@@ -124,7 +125,8 @@ class Reports(Base):
     def labels_after_unseal(self, schema: str, rater: str) -> AfterUnseal | None:
         """Count a rater's labels made after the first ``--unseal``; None when nobody has looked."""
         with self._read() as s:
-            first = s.exec(select(t.Unseal).order_by(col(t.Unseal.id))).first()
+            commands = ~col(t.Unseal.what).startswith(LOOKED)
+            first = s.exec(select(t.Unseal).where(commands).order_by(col(t.Unseal.id))).first()
             if first is None:
                 return None
             standing = _standing_labels(s, schema, rater).values()
@@ -250,12 +252,15 @@ class _Side:
 
 
 def _is_held(label: t.Label, item: t.Item, revealed: frozenset[int]) -> bool:
-    """Return whether a label was made here, sealed, on a question its rater has not revealed."""
+    """Return whether a label was made here, sealed, on what its rater has not revealed.
+
+    A question's reveal tells nothing of what a judge says of a criterion, so it frees none.
+    """
     return (
         label.act != "import"
         and label.seal != "open"
         and label.before_reveal is True
-        and item.question_id not in revealed
+        and (item.kind == "criterion" or item.question_id not in revealed)
     )
 
 

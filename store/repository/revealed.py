@@ -12,8 +12,16 @@ from store.codec import decode_answer
 from store.engine import Base
 from store.errors import SealedError
 from store.records import RankedTrace, RevealedCase, SchemaRecord, UnsealRecord, Verdict
-from store.repository.cases import is_revealed, question_of, read_case, record_reveal
+from store.repository.cases import question_of, read_case
 from store.repository.scores import _scoring_record, read_pool_score
+from store.repository.seen import (
+    LOOKED,
+    has_looked,
+    is_revealed,
+    record_look,
+    record_reveal,
+    same_questions,
+)
 
 
 class Revealed(Base):
@@ -25,7 +33,8 @@ class Revealed(Base):
         ``open`` shows everything; ``judge`` holds back verdicts, rationales and the labels of
         others until the rater has revealed the question; ``full`` holds back all of it. What
         ``open`` shows is recorded as a reveal, so that labels made later, under whichever level,
-        count as made after it.
+        count as made after it. What ``judge`` shows is recorded too, so that a label made later
+        under ``full`` is known to be made at level ``judge``.
 
         Raises
         ------
@@ -34,6 +43,8 @@ class Revealed(Base):
         """
         if schema.seal == "open":
             self._record_shown(case_id, rater_id)
+        elif schema.seal == "judge":
+            self._record_looked(case_id, rater_id)
         with self._read() as s:
             case = s.get_one(t.AuditCase, case_id)
             pool = s.get_one(t.Pool, case.pool_id)
@@ -85,7 +96,16 @@ class Revealed(Base):
             if is_revealed(s, rater_id, question_id):
                 return
         with self._write() as s:
-            record_reveal(s, rater_id, question_id)
+            record_reveal(s, rater_id, same_questions(s, question_id))
+
+    def _record_looked(self, case_id: int, rater_id: int) -> None:
+        """Record that gold and votes of a case are shown; once, as above."""
+        with self._read() as s:
+            question_id = question_of(s, case_id)
+            if has_looked(s, rater_id, question_id) or is_revealed(s, rater_id, question_id):
+                return
+        with self._write() as s:
+            record_look(s, rater_id, same_questions(s, question_id), _login_name())
 
     def revealed_case(self, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealedCase:
         """Return all that the seal hid.
@@ -113,9 +133,10 @@ class Revealed(Base):
             return unseal_record(row)
 
     def unseals(self) -> tuple[UnsealRecord, ...]:
-        """Return the log, oldest first."""
+        """Return the log of commands, oldest first."""
         with self._read() as s:
-            rows = s.exec(select(t.Unseal).order_by(col(t.Unseal.id)))
+            commands = ~col(t.Unseal.what).startswith(LOOKED)
+            rows = s.exec(select(t.Unseal).where(commands).order_by(col(t.Unseal.id)))
             return tuple(unseal_record(r) for r in rows)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from store import Store, open_store
+from store.records import SchemaSpec
 from tests.tui.conftest import GOLD, HOSTILE_SHOWN
 from tests.tui.conftest import JUDGE as PATH_JUDGE
 from tests.tui.conftest import RATIONALE as PATH_RATIONALE
@@ -234,9 +236,7 @@ async def test_every_label_carries_seconds_seal_and_schema_version(db: Path, sto
     assert 0 <= seconds < 60
 
 
-async def test_a_label_after_the_reveal_says_that_kappa_leaves_it_out(
-    db: Path, store: Store
-) -> None:
+async def test_a_label_after_the_reveal_of_its_path_still_counts(db: Path, store: Store) -> None:
     ana, path = store.rater("ana"), store.schema()
     first = order(store)[0]
     case_id = next(r.case_id for r in store.cases(ana.id).rows if r.question_id == first)
@@ -246,12 +246,25 @@ async def test_a_label_after_the_reveal_says_that_kappa_leaves_it_out(
     async with workbench(db, (120, 40)) as desk:
         await desk.press("d", "1")
         assert shown(desk) == first
-        told = "saved: atomic yes △ labelled without the seal, or after the reveal: κ leaves it out"
-        assert told in desk.flat
+        assert "saved: atomic yes" in desk.flat
+        assert "leaves it out" not in desk.flat
         view = facts_of(desk).view
         assert view is not None
-        assert view.criteria[0].label is not None
-        assert view.criteria[0].label.before_reveal is False
+        label = view.criteria[0].label
+        # Gold and the verdicts on paths were seen; what a judge says of the criterion was not.
+        assert label is not None
+        assert (label.seal, label.before_reveal) == ("judge", True)
+
+
+async def test_a_label_without_the_seal_says_that_kappa_leaves_it_out(
+    db: Path, store: Store
+) -> None:
+    open_one = replace(store.schema("decomposition"), seal="open")
+    store.version_schema(SchemaSpec(**{n: getattr(open_one, n) for n in SchemaSpec.__slots__}))
+    async with workbench(db, (120, 40)) as desk:
+        await desk.press("d", "1")
+        told = "saved: atomic yes △ labelled without the seal: κ leaves it out"
+        assert told in desk.flat
 
 
 async def test_undo_goes_back_to_the_trace_and_criterion(db: Path, store: Store) -> None:

@@ -13,7 +13,7 @@ from tui.screens.factpanes import FactPanes
 from tui.widgets.labelbar import keyed
 
 UNCHANGED = "unchanged: nothing was saved"
-LEFT_OUT = "labelled without the seal, or after the reveal: κ leaves it out"
+LEFT_OUT = "labelled without the seal: κ leaves it out"
 
 
 class FactsScreen(FactPanes):

@@ -23,7 +23,7 @@ from tui.widgets.bars import Keys, Line
 from tui.widgets.lines import LateRow, Lines, Row
 from tui.widgets.stock import Entry
 
-COLUMNS = (("paths", 6), ("mine", 6), ("", 2), ("flag", 5), ("seen", 6))
+COLUMNS = (("mine", 6), ("", 2), ("flag", 5), ("seen", 6))
 
 
 class QueueScreen(Reversing):
@@ -131,7 +131,9 @@ class QueueScreen(Reversing):
     def _build(self, width: int) -> list[LateRow]:
         tail = sum(w for _, w in COLUMNS)
         room = max(width - tail, 8)
-        return [LateRow(partial(_line, row, room), i) for i, row in enumerate(self.cases.rows)]
+        full = self.session.schema.seal == "full"
+        rows = enumerate(self.cases.rows)
+        return [LateRow(partial(_line, row, room, sealed=full), i) for i, row in rows]
 
     def moved(self) -> None:
         self.cases.index = self.lines().cursor or 0
@@ -218,11 +220,16 @@ def _heads(width: int) -> list[Row]:
     return [Row(fit(Content("      #  question"), max(width - len(right.plain), 8)) + right)]
 
 
-def _line(row: CaseRow, room: int) -> Content:
+def _line(row: CaseRow, room: int, *, sealed: bool) -> Content:
+    """Lay out a row; how many paths a sealed case has is told only once it was begun.
+
+    Cases on which vote and medoid agree have fewer, so the list must not let them be picked out.
+    """
     place = Content(f"  {row.position:>5}  ")
     question = fit(place + one_line(row.question), room)
-    mine = f"{row.n_mine}/{row.n_items}"
+    begun = row.n_mine > 0 or row.revealed or not sealed
+    mine = f"{row.n_mine}/{row.n_items}" if begun else "–"
     done = "✓" if row.n_mine == row.n_items else ""
     flag = "!" if row.flagged else ""
     seen = "yes" if row.revealed else ""
-    return question + Content(f"{row.n_items:>6}{mine:>6}{done:>2}{flag:>5}{seen:>6}")
+    return question + Content(f"{mine:>6}{done:>2}{flag:>5}{seen:>6}")
