@@ -133,7 +133,7 @@ def test_the_same_label_again_adds_no_row(
         ("labelled", "unsure", None, "unsure"),
         ("unsure", "faithful", None, "faithful"),
         ("labelled", "faithful", 1, "first wrong step"),
-        ("labelled", "spurious", 2, "2"),
+        ("labelled", "spurious", 3, "neither a step nor the answer"),
         ("labelled", "spurious", -1, "-1"),
         ("skipped", "faithful", None, "skip"),
         ("skipped", None, 0, "skip"),

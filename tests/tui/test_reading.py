@@ -56,7 +56,9 @@ async def test_a_long_question_is_read_in_full_at_80_by_24(passage: Path) -> Non
 async def test_a_short_question_unfolded_leaves_j_to_the_steps(db: Path) -> None:
     async with workbench(db) as desk:
         screen = await desk.open("q1")
-        await desk.press("o", "j")
+        await desk.press("o")
+        assert "that is the whole question" in desk.text
+        await desk.press("j")
         assert screen.lines().cursor == 1
 
 

@@ -263,14 +263,18 @@ class CasePanes(WorkScreen):
         """Show the whole question in place, or its first lines again."""
         if self.case is None:
             return
+        question = self.query_one("#question", Paragraph)
+        if not self.unfolded and not question.is_cut:
+            self.refuse("that is the whole question")
+            return
         self.unfolded = not self.unfolded
         self._draw_question(self.case)
-        if self.unfolded:
-            self.say(
-                "the question in full: o folds it; where it is longer still, j and k scroll it"
-            )
-        else:
+        if not self.unfolded:
             self.say_state()
+        elif question.is_cut:
+            self.say("o folds the question; until then j and k scroll it, not the steps")
+        else:
+            self.say("the question in full: o folds it")
 
     def scroll_question(self, by: int) -> bool:
         """Scroll an unfolded question that is longer than its room; False where none is."""

@@ -65,6 +65,11 @@ class Paragraph(Widget):
         self._text = text
         self.refresh(layout=True)
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are more lines than are shown."""
+        return len(self._laid_out(self.container_size.width)[1]) > self._limit
+
     def scroll_lines(self, by: int) -> bool:
         """Show the text from another line on; False when all of it is on the screen."""
         beyond = len(self._laid_out(self.content_size.width)[1]) - self._limit
