@@ -163,6 +163,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+class BrokenOffError(Exception):
+    """Stands for whatever ends a write midway."""
+
+
+def _break_off(*_args: Any) -> None:
+    raise BrokenOffError
+
+
 class LabelMachine(RuleBasedStateMachine):
     project: Path
     store: Store
@@ -188,7 +196,7 @@ class LabelMachine(RuleBasedStateMachine):
         self.n_imports = 0
 
     def open(self) -> None:
-        self.store = open_store(self.db)
+        self.store, self.other = open_store(self.db), open_store(self.db)
         self.schemas = {name: self.store.schema(name) for name in CHOICES}
 
     def check_saved(self, name: str, record: LabelRecord, expected: Content, place: int) -> None:
@@ -311,8 +319,31 @@ class LabelMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.store.close()
+        self.other.close()
         self.open()
         self.check_everything()
+
+    @rule()
+    def go_to_the_other_window(self) -> None:
+        """Go on in another connection to the same file, as in a second window or process."""
+        self.store, self.other = self.other, self.store
+
+    @rule(name=raters, place=places)
+    def fail_before_the_commit(self, name: str, place: int) -> None:
+        """Break off once the row is written but not committed: it was never shown as saved."""
+        schema = PLACES[place][0]
+        choice = CHOICES[schema][0]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("store.repository.labels._seen", _break_off)
+            with pytest.raises(BrokenOffError):
+                self.store.commit_label(
+                    self.ids[name],
+                    self.items[place],
+                    self.schemas[schema],
+                    note="never saved",
+                    **choice.arguments(),
+                )
+        self.touched.add((name, place))
 
     @invariant()
     def what_was_saved_is_there_in_order_once(self) -> None:
@@ -381,6 +412,7 @@ class LabelMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.check_everything()
         self.store.close()
+        self.other.close()
         shutil.rmtree(self.folder)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -11,14 +12,18 @@ from typing import Any
 import pytest
 
 from store import Store
+from store.exchange.labels import label as read_label
+from store.exchange.labels import label_row
 from store.records import (
     Category,
     LabelRecord,
     LabelState,
+    NewLabel,
     SchemaRecord,
     SchemaSpec,
     SealLevel,
 )
+from store.repository.label_imports import verdict_flags
 from tests.store.world import add_labels, item_ids, new_label, small_project
 
 
@@ -478,3 +483,39 @@ def test_agreement_uses_the_label_from_before_the_reveal(
         "unknown": 0,
         "post_reveal": 1,
     }
+
+
+# --- the answer as the first wrong thing -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "step", "flags"),
+    [
+        ("human", 1, []),
+        ("human", 2, []),
+        ("human", 3, ["step_out_of_range"]),
+        ("reference", 2, []),
+        ("judge", 1, []),
+        ("judge", 2, ["step_out_of_range"]),
+    ],
+)
+def test_a_persons_step_after_the_last_is_the_answer_and_a_judges_is_none(
+    kind: Any, step: int, flags: list[str]
+) -> None:
+    new = NewLabel("path:a/b/c/0", "path", "x", kind, "labelled", "spurious", step)
+    assert verdict_flags(new, 2) == flags
+
+
+def test_the_answer_comes_back_from_a_file(store: Store, ana: int, items: list[int]) -> None:
+    path = store.schema()
+    made = store.commit_label(ana, items[0], path, category="spurious", first_wrong_step=2)
+    (exported,) = store.export_labels(rater="ana")
+    assert exported.label.first_wrong_step == 2
+    row = json.loads(json.dumps(label_row(exported)))
+    with store.importing() as batch:
+        assert batch.add_label(read_label(row)) == "known"
+        again = batch.add_label(read_label({**row, "rater": "eve"}))
+    assert again == "added"
+    theirs = store.label(store.rater("eve").id, made.item_id, path)
+    assert theirs is not None
+    assert theirs.first_wrong_step == 2

@@ -13,6 +13,7 @@ from store.records import PathView
 from tests.tui.conftest import GOLD, NO, YES, Desk, Spec, build, label_of, trace
 from tests.tui.running import workbench
 from tui.pathlines import answer_place, path_rows
+from tui.screens.overview import OverviewScreen
 from tui.steplabels import mismatch
 from tui.text import wrap
 
@@ -179,7 +180,7 @@ async def test_a_mark_without_a_digit_is_asked_about(db: Path, key: str) -> None
         assert screen.marks == {item: 1}
         await desk.press(key, "y")
         if key == "escape":
-            assert desk.app.screen.NAME == "overview"
+            assert isinstance(desk.app.screen, OverviewScreen)
         else:
             assert desk.app._exit
 
@@ -188,5 +189,5 @@ async def test_without_marks_leaving_asks_nothing(db: Path) -> None:
     async with workbench(db) as desk:
         await desk.open("q1")
         await desk.press("escape")
-        assert desk.app.screen.NAME == "overview"
+        assert isinstance(desk.app.screen, OverviewScreen)
         assert GOLD not in desk.text

@@ -202,9 +202,12 @@ class CasePanes(WorkScreen):
         steps = store.step_labels_of(rater, [p.item_id for p in case.paths])
         return CaseRead(case, steps)
 
+    def read_pace(self) -> None:
+        """Bring the pace up to date, once the answer to the key is on the screen."""
+        self.call_after_refresh(self._read_pace)
+
     @work(group="pace", exclusive=True, exit_on_error=False)
-    async def read_pace(self) -> None:
-        """Bring the pace up to date without making a key wait for it."""
+    async def _read_pace(self) -> None:
         try:
             self.session.pace = await self.session.read(self.session.read_pace)
         except Exception:  # a figure on the side is not worth a message; the next one comes

@@ -27,6 +27,12 @@ def test_every_combination() -> None:
     assert r.kappa.value == kappa.value
 
 
+def test_the_answer_is_the_position_after_the_last_step() -> None:
+    """A path of three steps that all hold while the answer does not follow is wrong at 3."""
+    r = first_wrong_step([wrong(3), wrong(3), wrong(3)], [wrong(3), wrong(2), wrong(1)])
+    assert (r.exact.k, r.within_one.k, r.exact.n) == (1, 2, 3)
+
+
 def test_all_sound_finds_no_step() -> None:
     r = first_wrong_step([SOUND] * 3, [SOUND] * 3)
     assert (r.exact.value, r.within_one.value, r.n_both_sound) == (None, None, 3)
