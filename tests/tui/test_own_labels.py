@@ -133,7 +133,7 @@ async def test_a_question_of_several_lines(tmp_path: Path, size: Size) -> None:
         assert "\\n" not in "".join(lines[1:4])
         if size[1] == 24:
             assert lines[3].strip().endswith("end shown, as typed.")
-            assert lines[4].strip() == "How many?… (r: all)"
+            assert lines[4].strip() == "How many?… (o: all)"
             assert "━" in lines[5]
         else:
             assert [line.strip() for line in lines[4:7]] == ["How many?", "Fourth.", "Fifth."]

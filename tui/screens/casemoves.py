@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from tui import wording
 from tui.caselist import CaseList, Snapshot
-from tui.screens.casepanes import CasePanes
-from tui.walk import Place, next_open, places
+from tui.pathlines import place_name
+from tui.screens.casereading import CaseReading
+from tui.walk import Place, name_of, next_open, path_at, place_of, places
 from tui.widgets.lines import Lines
 
 
-class CaseMoves(CasePanes):
+class CaseMoves(CaseReading):
     """Two sides of a case, with the keys that move."""
 
     def clear(self) -> None:
@@ -131,6 +132,18 @@ class CaseMoves(CasePanes):
         from tui.screens.keeping import show_list
 
         await show_list(self.medoid, self.session, self.cases, instead=True)
+
+    def pending(self) -> list[str]:
+        """Return, in words, the marks of this case and others that no label was saved with."""
+        case = self.case
+        out = []
+        for item, step in self.marks.items():
+            place = None if case is None else place_of(case, item)
+            path = None if case is None or place is None else path_at(case, place)
+            name = "a path of another case" if place is None else name_of(place)
+            said = f"step {wording.NONE}" if path is None else place_name(path, step)
+            out.append(f"{name}: {said}" if step is not None else f"{name}: the mark taken off")
+        return out
 
     def ask_before_losing(self, go_on: Callable[[], Awaitable[None]]) -> bool:
         """Ask whether marks that were not saved may go; False where there are none."""

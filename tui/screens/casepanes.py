@@ -20,8 +20,6 @@ from tui.pathlines import (
     answer_title,
     path_rows,
     place_name,
-    question_lines,
-    question_text,
 )
 from tui.resume import Stop
 from tui.screens.base import WorkScreen, breadcrumb
@@ -36,10 +34,6 @@ from tui.widgets.stock import Columns, Guide, Pane, Paragraph
 
 WIDE = 110
 """Columns from which there is a third pane."""
-LEAST_SIDES = 8
-"""Lines that stay for the sides, frames included, while a long question is unfolded."""
-AROUND = 4
-"""Lines of a case screen that are neither the question's nor the sides'."""
 SEALS = {"full": "sealed: full", "judge": "sealed: judge", "open": "open: nothing sealed"}
 
 
@@ -79,13 +73,11 @@ class CasePanes(WorkScreen):
         self.case_id = case_id or 0
         self._stop = stop
         self.over_list = True
-        self._drawn_unfolded, self._drawn_question = False, 0
         self.clear()
 
     def clear(self) -> None:
         """Forget whatever belongs to the cases that were shown."""
         self.case: CaseView | None = None
-        self.unfolded = False
         self.place = Place(0, 0)
         self.clock = ActiveClock()
         self.changing = False
@@ -140,8 +132,6 @@ class CasePanes(WorkScreen):
 
     def on_resize(self, _event: events.Resize) -> None:
         self.show_guide(self.session.schema)
-        if self.case is not None:
-            self._draw_question(self.case)
 
     def show_guide(self, schema: SchemaRecord) -> None:
         """Show a schema's guideline beside the sides, where there is room; made on first use."""
@@ -166,7 +156,6 @@ class CasePanes(WorkScreen):
             return False
         self.stop_clock()
         case = self.case = read.case
-        self.unfolded = self.unfolded and case_id == self.case_id
         self.case_id, self.steps = case_id, read.steps
         self.changing = False
         self.finished = item_id is None and case.n_left == 0
@@ -241,64 +230,9 @@ class CasePanes(WorkScreen):
         if case is None:
             return
         self._draw_top(case)
-        if self.unfolded != self._drawn_unfolded or case.case_id != self._drawn_question:
-            self._draw_question(case)
-        self.query_one("#sides", Columns).set_class(self.session.one_side, "-one")
         for side in (0, 1):
             self._draw_side(case, side)
         self._draw_prompt(case)
-
-    def _draw_question(self, case: CaseView) -> None:
-        """Show the question in a few lines, or unfolded in as many as leave room for the sides."""
-        height = self.app.size.height
-        limit = question_lines(height)
-        if self.unfolded:
-            limit = max(limit, height - AROUND - LEAST_SIDES)
-        self.query_one("#question", Paragraph).show(
-            Content.styled(" Q  ", "bold"),
-            question_text(case, whole=self.unfolded),
-            limit=limit,
-            more="… (j: more)" if self.unfolded else "… (o: all)",
-        )
-        self._drawn_unfolded, self._drawn_question = self.unfolded, case.case_id
-
-    def action_unfold(self) -> None:
-        """Show the whole question in place, or its first lines again."""
-        if self.case is None:
-            return
-        question = self.query_one("#question", Paragraph)
-        if not self.unfolded and not question.is_cut:
-            self.refuse("that is the whole question")
-            return
-        self.unfolded = not self.unfolded
-        self._draw_question(self.case)
-        if not self.unfolded:
-            self.say_state()
-        elif question.is_cut:
-            self.say("o folds the question; until then j and k scroll it, not the steps")
-        else:
-            self.say("the question in full: o folds it")
-
-    def scroll_question(self, by: int) -> bool:
-        """Scroll an unfolded question that is longer than its room; False where none is."""
-        return self.unfolded and self.query_one("#question", Paragraph).scroll_lines(by)
-
-    def action_move(self, by: int) -> None:
-        if not self.scroll_question(by):
-            super().action_move(by)
-
-    def action_page(self, by: int) -> None:
-        if not self.scroll_question(by * max(1, self.app.size.height - AROUND - LEAST_SIDES - 1)):
-            super().action_page(by)
-
-    def action_wide(self) -> None:
-        """Give the side in hand the whole width, or both their halves again."""
-        self.session.one_side = not self.session.one_side
-        self.draw()
-        if self.session.one_side:
-            self.say("one side at a time: tab shows the other, z both")
-        else:
-            self.say_state()
 
     def _draw_top(self, case: CaseView) -> None:
         row = self.cases.row
@@ -324,18 +258,6 @@ class CasePanes(WorkScreen):
     def unsaved(self) -> bool:
         """Whether something was keyed in that is saved later: by a digit, or when the path is left."""
         return self.path is not None and self.path.item_id in self.marks
-
-    def pending(self) -> list[str]:
-        """Return, in words, the marks of this case and others that no label was saved with."""
-        case = self.case
-        out = []
-        for item, step in self.marks.items():
-            place = None if case is None else place_of(case, item)
-            path = None if case is None or place is None else path_at(case, place)
-            name = "a path of another case" if place is None else name_of(place)
-            said = f"step {_or_none(step)}" if path is None else place_name(path, step)
-            out.append(f"{name}: {said}" if step is not None else f"{name}: the mark taken off")
-        return out
 
     @property
     def outside(self) -> bool:

@@ -95,12 +95,16 @@ class QueueScreen(Reversing):
         self.run_worker(work, thread=True, group="queue", exclusive=True, exit_on_error=False)
 
     def on_queue_screen_failed(self, message: Failed) -> None:
+        if self.focused is None:
+            self._end_search()
         self.fail(message.problem)
 
     def on_queue_screen_loaded(self, message: Loaded) -> None:
         if message.snapshot.query != self.cases.query:
             return
         self.cases.take(message.snapshot, case_id=message.case_id, index=message.index)
+        if self.focused is None:
+            self._end_search()
         self._draw()
 
     def _draw(self) -> None:
@@ -200,7 +204,7 @@ class QueueScreen(Reversing):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.cases.query = replace(self.cases.query, search=event.value.strip())
-        self._end_search()
+        self.set_focus(None)  # the line itself goes when the list comes: one new layout, not two
         self._load(0)
 
     def _end_search(self) -> None:

@@ -43,7 +43,8 @@ class StageLine(Line):
 
     def look(self) -> None:
         """Read the runs, unless the last reading still waits or nobody sees the line."""
-        if self.screen.is_current and not any(w.node is self for w in self.workers):
+        # A screen right below another one counts as current, too, whether it shows or not.
+        if self.screen is self.app.screen and not any(w.node is self for w in self.workers):
             self.run_worker(self._read, thread=True, group="stages", exit_on_error=False)
 
     def _read(self) -> None:
