@@ -36,7 +36,8 @@ from tests.store.world import (
 
 
 def look(store: Store, rater: str = "ana", schema: str = "path") -> FirstLook:
-    assert store.file is not None
+    if store.file is None:
+        pytest.skip("the first look reads the file of an SQLite database")
     found = first_look(store.file, rater, schema)
     assert found is not None
     return found
