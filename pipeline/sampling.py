@@ -33,13 +33,17 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class ItemsSummary:
-    """What `make_items` found and made. Strata never sampled are named."""
+    """What `make_items` found and made. Strata never sampled are named.
+
+    `n_without_paths` disagreements make no case: none of SC's voters has steps to judge.
+    """
 
     n_disagreements: int
     n_agreements: int
     n_agreements_drawn: int
     cases: CasesMade
     strata_never_sampled: tuple[str, ...]
+    n_without_paths: int = 0
 
 
 def make_items(store: Store, design: Design | None = None) -> ItemsSummary:
@@ -60,6 +64,7 @@ def make_items(store: Store, design: Design | None = None) -> ItemsSummary:
     agree = [s for s in scores if not s.disagree]
     drawn, probability = _draw(agree, design, pools)
     new = []
+    without = 0
     for chosen, stratum, p in ((disagree, "disagreement", 1.0), (drawn, "agreement", probability)):
         for row in chosen:
             pool = pools[row.pool_id]
@@ -69,10 +74,13 @@ def make_items(store: Store, design: Design | None = None) -> ItemsSummary:
                 f"{design.seed}\x1f{pool.dataset}\x1f{pool.question_id}\x1f{pool.pool}"
             )
             items = _choose(full, traces, design.k if row.disagree else 2, rng)
+            if not items:
+                without += 1
+                continue
             new.append(NewCase(row.pool_id, stratum, p, tuple((k, p * q) for k, q in items)))
     made = store.make_cases(scoring.id, asdict(design), new)
     never = ("agreement",) if agree and not drawn else ()
-    return ItemsSummary(len(disagree), len(agree), len(drawn), made, never)
+    return ItemsSummary(len(disagree), len(agree), len(drawn), made, never, without)
 
 
 def _draw(
@@ -103,6 +111,8 @@ def _choose(
         others = _sample(gsc, k - 1, rng)
         return [(keys[i], q) for i, q in [*_certain(medoid), *others]]
     sc = supporters(score.sc_answer)
+    if not sc:  # under electorate `any` the vote may be won by traces without steps
+        return []
     k = min(k, len(sc), len(gsc) + 1)
     rows = [*_certain(medoid), *_sample(gsc, k - 1, rng), *_sample(sc, k, rng)]
     return [(keys[i], q) for i, q in rows]

@@ -2,69 +2,25 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from judges.embedders import embedder_info
 from pipeline.embedding import EmbedSummary, embed
-from pipeline.facts import UNDECOMPOSED, PoolFacts, fact_source, undecomposed
+from pipeline.facts import UNDECOMPOSED, PoolFacts, undecomposed
+from pipeline.pool_scoring import ScoreParameters
 from pipeline.progress import OnProgress, Progress, silent
+from pipeline.spreading import PoolToScore, ScoreTask, scored_chunks
 from pipeline.version import TOOL_VERSION
-from scoring.graphs import (
-    build_graph,
-    coherence,
-    graph_self_consistency,
-    pairwise_distances,
-    pool_geometry,
-    self_consistency,
-)
-from scoring.types import Fact, NormalForm
+from scoring.graphs.metrics import ALL, CHEAP
+from scoring.types import NormalForm
 from store import Store
 from store.codec import encode_answer
 from store.columns import content_hash, text_hash
-from store.records import (
-    PoolRecord,
-    PoolScore,
-    ScoringRecord,
-    TraceRecord,
-    TraceScoreRecord,
-)
-
-SAVE_EVERY = 50
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreParameters:
-    """Parameters of a scoring; the defaults are the definitions' (paper A, section 4)."""
-
-    beta: float = 0.4
-    gamma: float = 5.0
-    alpha: float = 0.8
-    tau: float = 0.9
-    terminal_weight: float = 2.0
-    edge_embedding: Literal["concat", "mean"] = "concat"
-    fact_edges: Literal["anchor", "all"] = "anchor"
-    terminals: Literal["step", "fact"] = "step"
-    bins: Literal["fd", "sturges"] = "fd"
-
-    def __post_init__(self) -> None:
-        for name, low, high in (
-            ("beta", 0.0, 1.0),
-            ("gamma", 0.0, math.inf),
-            ("alpha", 0.0, 1.0),
-            ("tau", -1.0, 1.0),
-            ("terminal_weight", 0.0, math.inf),
-        ):
-            value = getattr(self, name)
-            if not math.isfinite(value) or not low <= value <= high:
-                raise ValueError(f"{name} must be a number from {low:g} to {high:g}, not {value}")
+from store.records import MetricRecord, PoolRecord, PoolScore, ScoringRecord, TraceRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +38,7 @@ class ScoreSummary:
     n_used: int
     excluded: Mapping[str, int]
     seconds: float
+    metrics: tuple[str, ...] = ()
 
 
 def score(
@@ -91,6 +48,10 @@ def score(
     decomposition: str = UNDECOMPOSED,
     parameters: ScoreParameters | None = None,
     primary: bool | None = None,
+    metrics: Iterable[str] = CHEAP,
+    entailment: str | None = None,
+    workers: int = 1,
+    dask: str | None = None,
     on_progress: OnProgress = silent,
 ) -> ScoreSummary:
     """Score every pool whose inputs changed since it was last scored with these parameters.
@@ -100,28 +61,31 @@ def score(
     its facts are the nodes; a trace without any (not decomposed, or to no effect) has no vote, and
     the children of a step that got no fact inherit its parents.
 
+    A pool that lacks one of the `metrics` is scored again; metrics it has besides stay as long as
+    its inputs do. `workers` processes, or the Dask cluster at `dask`, give the same scores to the
+    bit: each reads its own data, and this process alone writes.
+
     Raises
     ------
     ValueError
-        When the database holds no pool, or no such decomposition.
+        When the database holds no pool, or no such decomposition, metric or cluster.
     judges.embedders.EmbedderError
-        When texts must be embedded and the embedder cannot be opened.
+        When texts must be embedded and the embedder cannot be opened, or the entailment model.
     """
     parameters = parameters or ScoreParameters()
+    by = metric_provenance(metrics, entailment)
     pools = store.pools()
     if not pools:
         raise ValueError(
             "nothing to score: no question has traces; sample them (medoid generate) or import "
             "them (medoid import FILE…)"
         )
-    source = fact_source(store, decomposition)
     digests: dict[int, str] = {}
 
-    def digest_of(pool: PoolRecord, traces: tuple[TraceRecord, ...], found: PoolFacts) -> str:
-        return input_hash(traces, pool.gold, found if decomposition != UNDECOMPOSED else None)
-
     def note(pool: PoolRecord, traces: tuple[TraceRecord, ...], found: PoolFacts) -> None:
-        digests[pool.id] = digest_of(pool, traces, found)
+        digests[pool.id] = input_hash(
+            traces, pool.gold, found if decomposition != UNDECOMPOSED else None
+        )
 
     # What was read to be embedded tells which pools are to be scored: the others are read once.
     embedding = embed(
@@ -134,26 +98,126 @@ def score(
         embedder_id = store.embedder(embedder, known_as.revision, known_as.dimension)
     scoring = store.scoring(
         embedder_id,
-        asdict(parameters),
+        parameters.as_key(),
         TOOL_VERSION,
         decomposition=decomposition,
         primary=primary,
     )
-    known = store.score_hashes(scoring.id)
-    fresh: list[PoolScore] = []
-    n_scored = 0
-    for done, pool in enumerate(pools, start=1):
-        if pool.id not in known or known[pool.id] != digests.get(pool.id):
-            traces = store.pool_traces(pool.id)
-            found = source.of_pool(pool.id, traces)
-            digest = digest_of(pool, traces, found)
-            fresh.append(_score_pool(store, embedder_id, pool, traces, found, digest, parameters))
-            n_scored += 1
-        if len(fresh) >= SAVE_EVERY or done == len(pools):
-            store.save_pool_scores(scoring.id, fresh)
-            fresh = []
+    task = ScoreTask(store.place, embedder_id, decomposition, parameters, tuple(by), entailment, by)
+    todo, kept = _outstanding(store, scoring.id, pools, digests, by)
+    done = len(pools) - len(todo)
+    if not todo:
         on_progress(Progress("score", done, len(pools), "questions"))
-    return _summary(store, scoring, embedding, len(pools), n_scored, time.perf_counter() - start)
+    for scores in scored_chunks(store, task, todo, workers=workers, dask=dask):
+        store.save_pool_scores(scoring.id, [with_kept(s, kept.get(s.pool_id)) for s in scores])
+        done += len(scores)
+        on_progress(Progress("score", done, len(pools), "questions"))
+    return _summary(
+        store,
+        scoring,
+        embedding,
+        len(pools),
+        len(todo),
+        time.perf_counter() - start,
+        tuple(by),
+    )
+
+
+def chosen_metrics(said: str, entailment: str | None = None) -> tuple[str, ...]:
+    """Return the metrics that a word or names with commas stand for.
+
+    ``cheap``, ``all`` and ``none`` are words; ``cota_model`` is added where its model is given,
+    and part of ``all`` only then.
+
+    Raises
+    ------
+    ValueError
+        For a name that is no metric.
+
+    >>> chosen_metrics("none"), chosen_metrics("topo_uq, cota")
+    ((), ('topo_uq', 'cota'))
+    """
+    words = {"cheap": CHEAP, "all": tuple(n for n in ALL if n != "cota_model"), "none": ()}
+    names = words.get(said.strip())
+    if names is None:
+        names = tuple(dict.fromkeys(n.strip() for n in said.split(",") if n.strip()))
+        wrong = [n for n in names if n not in ALL]
+        if wrong or not names:
+            raise ValueError(
+                f"no metric {', '.join(map(repr, wrong)) or repr(said)}: cheap, all, none, or "
+                f"names among {', '.join(ALL)} are right"
+            )
+    if entailment is not None and "cota_model" not in names:
+        names = (*names, "cota_model")
+    if "cota_model" in names and entailment is None:
+        raise ValueError("cota_model needs an entailment model: --entailment PATH-OR-NAME")
+    return names
+
+
+def metric_provenance(
+    metrics: Iterable[str], entailment: str | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return by name what each metric is computed with besides the scoring's parameters.
+
+    Raises
+    ------
+    ValueError
+        For an unknown metric, or ``cota_model`` without a model and the other way round.
+    """
+    names = tuple(dict.fromkeys(metrics))
+    for name in names:
+        if name not in ALL:
+            raise ValueError(f"no metric {name!r}: choose among {', '.join(ALL)}")
+    if ("cota_model" in names) != (entailment is not None):
+        raise ValueError(
+            "cota_model and an entailment model (a path or name) go together: give both"
+        )
+    by: dict[str, dict[str, Any]] = {}
+    for name in names:
+        if name.startswith("topo_uq"):
+            cost = "unit" if "unit" in name else "semantic"
+            by[name] = {"cost": cost, "pairs": "from the medoid" if "anchor" in name else "all"}
+        elif name in ("eigv", "deg", "ecc"):
+            by[name] = {"similarity": "max(0, 1 - SS-GED)"}
+        elif name == "cota":
+            by[name] = {"entailment": "max(0, cosine)"}
+        elif name == "cota_model":
+            from judges.entailment import revision_of
+
+            by[name] = {"entailment": entailment, "revision": revision_of(entailment or "") or ""}
+        elif name == "redundancy":
+            by[name] = {"unit": "step"}
+        else:
+            by[name] = {"meanings": "normalised answers"}
+    return by
+
+
+def _outstanding(
+    store: Store,
+    scoring_id: int,
+    pools: Sequence[PoolRecord],
+    digests: Mapping[int, str],
+    by: Mapping[str, Mapping[str, Any]],
+) -> tuple[list[PoolToScore], dict[int, Mapping[str, MetricRecord]]]:
+    """Return the pools to score, and the metrics that those with unchanged inputs have already."""
+    known = store.score_hashes(scoring_id)
+    held = store.known_metrics(scoring_id)
+    todo: list[PoolToScore] = []
+    kept: dict[int, Mapping[str, MetricRecord]] = {}
+    for pool in pools:
+        same = pool.id in known and known[pool.id] == digests.get(pool.id)
+        has = held.get(pool.id, {})
+        if same and all(name in has and dict(has[name].by) == said for name, said in by.items()):
+            continue
+        todo.append(PoolToScore(pool, digests[pool.id]))
+        if same:
+            kept[pool.id] = has
+    return todo, kept
+
+
+def with_kept(score: PoolScore, kept: Mapping[str, MetricRecord] | None) -> PoolScore:
+    """Return a score with the metrics the pool had besides."""
+    return replace(score, metrics={**kept, **score.metrics}) if kept else score
 
 
 def _summary(
@@ -163,6 +227,7 @@ def _summary(
     n_pools: int,
     n_scored: int,
     seconds: float,
+    metrics: tuple[str, ...],
 ) -> ScoreSummary:
     scores = store.pool_scores(scoring.id)
     excluded: Counter[str] = Counter()
@@ -180,6 +245,7 @@ def _summary(
         n_used=sum(row.n_used for row in scores),
         excluded=dict(excluded),
         seconds=seconds,
+        metrics=metrics,
     )
 
 
@@ -214,120 +280,11 @@ def input_hash(
     return content_hash(inputs)
 
 
-def _exclusion(record: TraceRecord, found: PoolFacts) -> str | None:
-    """Return why a trace has no vote, or None when it has one."""
-    if record.id in found.missing:
-        return found.missing[record.id]
-    return "no answer" if record.trace.answer is None else None
-
-
-def _score_pool(
-    store: Store,
-    embedder_id: int,
-    pool: PoolRecord,
-    traces: tuple[TraceRecord, ...],
-    found: PoolFacts,
-    digest: str,
-    p: ScoreParameters,
-) -> PoolScore:
-    reasons = [_exclusion(r, found) for r in traces]
-    used = [r for r, reason in zip(traces, reasons, strict=True) if reason is None]
-    common: dict[str, Any] = {
-        "pool_id": pool.id,
-        "input_hash": digest,
-        "n_traces": len(traces),
-        "n_used": len(used),
-        "excluded": dict(Counter(reason for reason in reasons if reason is not None)),
-    }
-    if not used:
-        return PoolScore(
-            **common,
-            sc_answer=None,
-            sc_counts=(),
-            sc_tied=False,
-            gsc_answer=None,
-            medoid_trace_id=None,
-            disagree=False,
-            sc_correct=None,
-            gsc_correct=None,
-            grcs=None,
-            divergence=None,
-            dispersion=None,
-            entropy=None,
-            flags=("no_usable_trace",),
-        )
-    vectors = _vectors(store, embedder_id, [found.facts[r.id] for r in used])
-    graphs = [
-        build_graph(
-            r.trace,
-            vectors,
-            facts=found.facts[r.id],
-            fact_edges=p.fact_edges,
-            terminals=p.terminals,
-        )
-        for r in used
-    ]
-    geometry = pool_geometry(graphs)
-    distances = pairwise_distances(
-        geometry, beta=p.beta, gamma=p.gamma, edge_embedding=p.edge_embedding
-    )
-    spread = coherence(distances, bins=p.bins)
-    vote = self_consistency([g.answer for g in graphs])
-    gsc = graph_self_consistency(
-        geometry, distances, alpha=p.alpha, tau=p.tau, terminal_weight=p.terminal_weight
-    )
-    return PoolScore(
-        **common,
-        sc_answer=vote.answer,
-        sc_counts=tuple(vote.counts.items()),
-        sc_tied=vote.tied,
-        gsc_answer=gsc.answer,
-        medoid_trace_id=used[gsc.medoid].id,
-        disagree=vote.answer != gsc.answer,
-        sc_correct=None if pool.gold is None else vote.answer == pool.gold,
-        gsc_correct=None if pool.gold is None else gsc.answer == pool.gold,
-        grcs=spread.grcs,
-        divergence=spread.divergence,
-        dispersion=spread.dispersion,
-        entropy=spread.entropy,
-        flags=tuple(dict.fromkeys((*spread.flags, *gsc.flags))),
-        traces=_trace_scores(used, gsc.scores, gsc.centrality, gsc.consensus, gsc.node_support),
-    )
-
-
-def _vectors(
-    store: Store, embedder_id: int, facts: list[tuple[Fact, ...]]
-) -> dict[str, NDArray[np.float64]]:
-    texts = {text_hash(f.text): f.text for of_trace in facts for f in of_trace}
-    found = store.embeddings(embedder_id, texts)
-    return {texts[h]: v.astype(np.float64) for h, v in found.items()}
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
-
-
-def _trace_scores(
-    used: list[TraceRecord],
-    scores: NDArray[np.float64],
-    centrality: NDArray[np.float64],
-    consensus: NDArray[np.float64],
-    support: tuple[NDArray[np.float64], ...],
-) -> tuple[TraceScoreRecord, ...]:
-    # Best first; equal and undefined scores keep sampling order, as the medoid's rule does.
-    order = sorted(range(len(used)), key=lambda i: (-np.nan_to_num(scores[i], nan=-np.inf), i))
-    peak = float(np.max(centrality))
-    out = []
-    for rank, i in enumerate(order, start=1):
-        out.append(
-            TraceScoreRecord(
-                trace_id=used[i].id,
-                rank=rank,
-                score=_defined(scores[i]),
-                centrality=_defined(centrality[i]) if len(used) > 1 else None,
-                centrality_share=float(centrality[i]) / peak if peak > 0 else None,
-                consensus=_defined(consensus[i]),
-                node_support=tuple(_defined(x) for x in support[i]),
-            )
-        )
-    return tuple(out)
+__all__ = [
+    "ScoreParameters",
+    "ScoreSummary",
+    "chosen_metrics",
+    "input_hash",
+    "metric_provenance",
+    "score",
+]

@@ -65,6 +65,14 @@ class Store(
         return self._engine.url.render_as_string()
 
     @property
+    def place(self) -> str:
+        """Where another process finds the database: its URL with the password, its file whole."""
+        file = self.file
+        if file is not None:
+            return str(file.resolve())
+        return self._engine.url.render_as_string(hide_password=False)
+
+    @property
     def revision(self) -> str | None:
         """The schema revision of the database."""
         return current_revision(self._engine)

@@ -154,6 +154,24 @@ class TraceScoreRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricRecord:
+    """A further metric of a pool; None where undefined, with the reason.
+
+    `n` traces (or `n_pairs` pairs of them) were used. `by` is what it was computed with besides
+    the scoring's parameters (cost, anchor, entailment model), `tool` the version that did.
+    """
+
+    value: float | None
+    n: int
+    n_pairs: int = 0
+    flags: tuple[str, ...] = ()
+    why_undefined: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    by: Mapping[str, Any] = field(default_factory=dict)
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PoolScore:
     """Scores of one pool. `sc_counts` keeps the order in which answers were first seen."""
 
@@ -176,6 +194,7 @@ class PoolScore:
     entropy: float | None
     flags: tuple[str, ...]
     traces: tuple[TraceScoreRecord, ...] = ()
+    metrics: Mapping[str, MetricRecord] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

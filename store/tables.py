@@ -138,6 +138,7 @@ class QuestionScore(SQLModel, table=True):
     divergence: float | None = None
     dispersion: float | None = None
     entropy: float | None = None
+    # A list of flags, or flags with further metrics: see `repository.noted`.
     flags: Any = Field(sa_column=Column(JsonText, nullable=False))
 
 

@@ -19,6 +19,7 @@ from tui.commands import (
     judge,
     run,
     schema,
+    score,
     workbench,
 )
 from tui.commands.common import DbOption, RaterOption, fail
@@ -66,7 +67,7 @@ app.command("import")(data.import_)
 app.command("generate")(generate.generate)
 app.command("decompose")(decompose.decompose)
 app.command("embed")(data.embed)
-app.command("score")(data.score)
+app.command("score")(score.score)
 app.command("early-answer")(early.early_answer)
 app.command("judge")(judge.judge)
 app.command("run")(run.run)

@@ -1,6 +1,11 @@
 """Reasoning graphs: building them, their distances, and what a pool of them says (paper A)."""
 
-from scoring.graphs.build import GraphStructure, build_graph, graph_structure
+from scoring.graphs.build import (
+    GraphStructure,
+    build_graph,
+    graph_structure,
+    with_missing_rule,
+)
 from scoring.graphs.coherence import Coherence, coherence, histogram_entropy
 from scoring.graphs.decoding import (
     Gsc,
@@ -12,9 +17,10 @@ from scoring.graphs.decoding import (
 from scoring.graphs.evidence import NearestFact, StepEvidence, step_evidence
 from scoring.graphs.ged import PairwiseCosts, SsGed, pairwise_costs, pairwise_distances, ss_ged
 from scoring.graphs.geometry import PoolGeometry, pool_geometry
+from scoring.graphs.metrics import PoolMetric, pool_metrics
 from scoring.graphs.orientation import METRICS, MetricInfo
 from scoring.graphs.solvers import assignment_solver
-from scoring.graphs.topo import TopoUq, topo_distances, topo_uncertainty, topo_uq
+from scoring.graphs.topo import TopoUq, topo_distances, topo_summary, topo_uncertainty, topo_uq
 from scoring.graphs.topology import (
     REGIMES,
     ModelTopology,
@@ -45,6 +51,7 @@ __all__ = [
     "NearestFact",
     "PairwiseCosts",
     "PoolGeometry",
+    "PoolMetric",
     "ReasoningGraph",
     "SsGed",
     "StepEvidence",
@@ -65,14 +72,17 @@ __all__ = [
     "pairwise_costs",
     "pairwise_distances",
     "pool_geometry",
+    "pool_metrics",
     "redundancy",
     "self_consistency",
     "semantic_entropy",
     "ss_ged",
     "step_evidence",
     "topo_distances",
+    "topo_summary",
     "topo_uncertainty",
     "topo_uq",
     "topology_map",
     "topology_regime",
+    "with_missing_rule",
 ]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import EllipsisType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.types import Fact, ReasoningGraph, Trace
+from scoring.types import Fact, ParseIssue, ReasoningGraph, Trace
 
 FactEdges = Literal["anchor", "all"]
 Terminals = Literal["step", "fact"]
+Missing = Literal["chain", "premise", "exclude"]
 Embed = Mapping[str, ArrayLike] | Callable[[str], ArrayLike]
 
 
@@ -114,6 +115,51 @@ def graph_structure(
         ends = [node for node in range(len(nodes)) if node not in sources_used]
     dropped = tuple(s.index for s in trace.steps if s.index not in of_step)
     return GraphStructure(nodes, tuple(sorted(edges)), tuple(sorted(ends)), dropped)
+
+
+def with_missing_rule(trace: Trace, missing: Missing) -> Trace:
+    """Return a trace that was read under the rule ``chain`` as another rule reads it.
+
+    Parameters
+    ----------
+    trace : Trace
+        Parsed with ``missing="chain"``.
+    missing : {"chain", "premise", "exclude"}
+        What a step without any annotation is: a consequence of the step before it, a premise, or
+        a reason to leave the trace out (no steps, issue ``unannotated``).
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    ValueError
+        For another rule.
+
+    Notes
+    -----
+    Gives what parsing under that rule gives, except where an unannotated step *without text* was
+    dropped between a step and its user: what was inherited through it stays.
+
+    Examples
+    --------
+    >>> from scoring.types import Step
+    >>> trace = Trace((Step(0, "a"), Step(1, "b", (0,), annotated=False)), "c", None)
+    >>> with_missing_rule(trace, "premise").steps[1].depends_on
+    ()
+    >>> with_missing_rule(trace, "exclude").usable
+    False
+    """
+    if missing not in get_args(Missing):
+        raise ValueError(f"missing must be 'chain', 'premise' or 'exclude', not {missing!r}")
+    if missing == "chain" or trace.unannotated == 0:
+        return trace
+    if missing == "exclude":
+        told = f"{trace.unannotated} of {len(trace.steps)} steps have no annotation"
+        return replace(trace, steps=(), issues=(*trace.issues, ParseIssue("unannotated", told)))
+    steps = tuple(s if s.annotated else replace(s, depends_on=()) for s in trace.steps)
+    return replace(trace, steps=steps)
 
 
 def build_graph(

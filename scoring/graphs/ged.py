@@ -90,6 +90,10 @@ class PairwiseCosts:
         np.fill_diagonal(distance, 0.0)
         return distance
 
+    def edit_costs(self) -> FloatArray:
+        """Return the (N, N) unnormalised edit costs at unit cost, as `topo_distances` does."""
+        return _expand(self.node_cost + self.edge_cost, self.form)
+
     def pair(self, i: int, j: int, *, beta: float = 0.4, gamma: float = 5.0) -> SsGed:
         """Return all parts for graphs i and j of the pool."""
         _check_weights(beta, gamma)

@@ -43,10 +43,20 @@ METRICS: Mapping[str, MetricInfo] = MappingProxyType(
         "topo_uq": MetricInfo(
             "uncertainty", "edit costs more unequal", ">= 0; 0 = all equally far apart"
         ),
-        "redundancy": MetricInfo(
-            "uncertainty", "more facts unused by the conclusion", "[0, 1]", "never"
+        "topo_uq_anchor": MetricInfo(
+            "uncertainty", "edit costs from the medoid more unequal", ">= 0; 0 = all equally far"
         ),
-        "cota": MetricInfo("agreement", "steps entail each other more", "[0, 1]; 1 = fully"),
+        "topo_uq_unit": MetricInfo(
+            "uncertainty", "unit edit costs more unequal", ">= 0; 0 = all equally far apart"
+        ),
+        "topo_uq_unit_anchor": MetricInfo(
+            "uncertainty", "unit costs from the medoid more unequal", ">= 0; 0 = all equally far"
+        ),
+        "redundancy": MetricInfo(
+            "uncertainty", "more steps unused by the conclusion", "[0, 1]", "no graph"
+        ),
+        "cota": MetricInfo("agreement", "steps resemble each other more", "[0, 1]; 1 = fully"),
+        "cota_model": MetricInfo("agreement", "steps entail each other more", "[0, 1]; 1 = fully"),
         "semantic_entropy": MetricInfo(
             "uncertainty",
             "more meanings, more evenly",

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from scoring.graphs.coherence import checked_distances
 from scoring.graphs.ged import EdgeEmbedding, _mean_edges, pairwise_costs
 from scoring.graphs.geometry import IntArray, PoolGeometry, VectorSet, pool_geometry
 from scoring.graphs.solvers import Assign, Solver, assignment_solver
@@ -132,6 +134,34 @@ def topo_uncertainty(
     (0.0, 1.0, 2)
     """
     matrix = topo_distances(graphs, cost=cost, edge_embedding=edge_embedding, solver=solver)
+    return topo_summary(matrix, anchor=anchor)
+
+
+def topo_summary(distances: ArrayLike, *, anchor: int | None = None) -> TopoUq:
+    """Return Topo-UQ of edit costs that are there already.
+
+    Parameters
+    ----------
+    distances : array_like, shape (N, N)
+        From `topo_distances`, or `PairwiseCosts.edit_costs` at unit cost.
+    anchor : int, optional
+        As for `topo_uq`.
+
+    Returns
+    -------
+    TopoUq
+
+    Raises
+    ------
+    ValueError
+        For what is not a distance matrix, and for an anchor outside the pool.
+
+    Examples
+    --------
+    >>> topo_summary([[0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]], anchor=0).value
+    1.0
+    """
+    matrix = checked_distances(distances)
     n = len(matrix)
     if anchor is not None and not 0 <= anchor < n:
         raise ValueError(f"anchor {anchor} is not in the pool: choose one of 0..{n - 1}")

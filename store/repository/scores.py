@@ -14,12 +14,14 @@ from store.columns import content_hash
 from store.engine import Base
 from store.keys import path_key, sample_order
 from store.records import (
+    MetricRecord,
     PoolRecord,
     PoolScore,
     ScoringRecord,
     TraceRecord,
     TraceScoreRecord,
 )
+from store.repository.noted import flags_of, metrics_of, noted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -219,6 +221,16 @@ class Scores(Base):
             ).all()
         return dict(rows)
 
+    def known_metrics(self, scoring_id: int) -> dict[int, dict[str, MetricRecord]]:
+        """Return the further metrics of every pool scored under a scoring, by name."""
+        with self._read() as s:
+            rows = s.exec(
+                select(t.QuestionScore.pool_id, t.QuestionScore.flags).where(
+                    t.QuestionScore.scoring_id == scoring_id
+                )
+            ).all()
+        return {pool_id: metrics_of(said) for pool_id, said in rows}
+
     def save_pool_scores(self, scoring_id: int, scores: Iterable[PoolScore]) -> None:
         """Store pools' scores, replacing earlier ones of the same scoring."""
         with self._write() as s:
@@ -294,7 +306,7 @@ def _replace_score(s: Session, scoring_id: int, score: PoolScore) -> None:
         divergence=score.divergence,
         dispersion=score.dispersion,
         entropy=score.entropy,
-        flags=list(score.flags),
+        flags=noted(score.flags, score.metrics),
     )
     s.add(row)
     s.flush()
@@ -370,8 +382,9 @@ def _pool_score(row: t.QuestionScore, traces: tuple[TraceScoreRecord, ...]) -> P
         divergence=row.divergence,
         dispersion=row.dispersion,
         entropy=row.entropy,
-        flags=tuple(row.flags),
+        flags=flags_of(row.flags),
         traces=traces,
+        metrics=metrics_of(row.flags),
     )
 
 

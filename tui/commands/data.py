@@ -1,4 +1,4 @@
-"""`medoid import`, `embed` and `score`."""
+"""`medoid import` and `embed`."""
 
 from __future__ import annotations
 
@@ -196,10 +196,11 @@ def embed(
     if as_json:
         print_json(asdict(summary))
         return
-    _print_embedding(summary)
+    print_embedding(summary)
 
 
-def _print_embedding(e: Any) -> None:
+def print_embedding(e: Any) -> None:
+    """Print what embedding did."""
     say(
         f"embedded {e.n_embedded} texts ({e.n_known} known); {e.n_facts} facts are "
         f"{e.n_distinct} distinct texts; {e.embedder} {e.revision[:19]}…"
@@ -212,86 +213,8 @@ def _print_embedding(e: Any) -> None:
         )
 
 
-def score(
-    context: typer.Context,
-    db: SubDbOption = None,
-    embedder: Annotated[str, typer.Option(help="Which embedder.")] = "minilm",
-    decomposition: DecompositionOption = "none",
-    beta: Annotated[float, typer.Option(help="Weight of terminal similarity, 0 to 1.")] = 0.4,
-    gamma: Annotated[float, typer.Option(help="Sharpness of structural similarity.")] = 5.0,
-    alpha: Annotated[float, typer.Option(help="Weight of centrality in GSC, 0 to 1.")] = 0.8,
-    tau: Annotated[float, typer.Option(help="Cosine from which a node supports another.")] = 0.9,
-    edge_embedding: Annotated[str, typer.Option(help="concat or mean.")] = "concat",
-    primary: Annotated[
-        bool, typer.Option("--primary", help="Make this the scoring whose medoids make cases.")
-    ] = False,
-    k: Annotated[int, typer.Option(help="Paths per answer of a disagreement case.")] = 3,
-    agreements: Annotated[
-        float, typer.Option(help="Share of agreement cases to sample, 0 to 1.")
-    ] = 0.25,
-    seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
-    make_items: Annotated[
-        bool, typer.Option("--items/--no-items", help="Make the audit's cases afterwards.")
-    ] = True,
-    as_json: JsonOption = False,
-) -> None:
-    """Embed what is missing, score every pool, and make the audit's cases."""
-    from dataclasses import asdict
-
-    from pipeline.sampling import Design
-    from pipeline.sampling import make_items as make
-    from pipeline.scoring import ScoreParameters
-    from pipeline.scoring import score as run
-    from pipeline.version import TOOL_VERSION
-    from store.columns import utc_now
-
-    started = utc_now()
-    with usage_errors(), database(chosen_db(context, db)) as store:
-        if edge_embedding not in ("concat", "mean"):
-            raise ValueError(f"--edge-embedding is {edge_embedding!r}; concat or mean is right")
-        parameters = ScoreParameters(
-            beta=beta,
-            gamma=gamma,
-            alpha=alpha,
-            tau=tau,
-            edge_embedding="concat" if edge_embedding == "concat" else "mean",
-        )
-        design = Design(k=k, agreements=agreements, seed=seed)
-        summary = run(
-            store,
-            embedder=embedder,
-            decomposition=decomposition,
-            parameters=parameters,
-            primary=True if primary else None,
-            on_progress=progress_printer(),
-        )
-        made = make(store, design) if make_items and summary.scoring.is_primary else None
-        result = {
-            "score": asdict(summary),
-            "items": None if made is None else asdict(made),
-            "design": asdict(design),
-        }
-        store.record_run("score", asdict(parameters), TOOL_VERSION, started, result)
-    if as_json:
-        print_json(result)
-        return
-    _print_embedding(summary.embedding)
-    say(
-        f"scored   {summary.n_scored} questions ({summary.n_known} known) in "
-        f"{summary.seconds:.1f} s; {summary.n_used} of {summary.n_traces} traces vote"
-        + _reasons(summary.excluded)
-    )
-    if summary.n_unusable:
-        say(f"         {summary.n_unusable} questions have no trace that votes: not scored")
-    say(f"         SC and GSC disagree on {summary.n_disagree} of {summary.n_pools} questions")
-    if made is None:
-        reason = "not the primary scoring" if not summary.scoring.is_primary else "--no-items"
-        say(f"items    none made ({reason})")
-    else:
-        print_items(made)
-
-
-def _reasons(excluded: Mapping[str, int]) -> str:
+def reasons(excluded: Mapping[str, int]) -> str:
+    """Return in brackets what was left out and why, nothing where nothing was."""
     if not excluded:
         return ""
     return " (left out: " + ", ".join(f"{n} {why}" for why, n in excluded.items()) + ")"
@@ -308,5 +231,7 @@ def print_items(made: Any) -> None:
         f"         {made.n_disagreements} disagreements, all taken; "
         f"{made.n_agreements_drawn} of {made.n_agreements} agreements drawn"
     )
+    if made.n_without_paths:
+        say(f"         {made.n_without_paths} disagreements have no path of SC's to judge: no case")
     for stratum in made.strata_never_sampled:
         say(f"         stratum never sampled: {stratum}; labels say nothing about it")
