@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ from store.records import PoolRecord, PoolScore, ScoringRecord
 
 LEAST = 5
 """Over fewer questions a mean would tell what the seal hides of one."""
+
+LEAST_GOLD = 20
+"""Questions with gold below which a share of right answers tells too much about each of them."""
 
 COHERENCE = ("grcs", "divergence", "dispersion", "entropy")
 NAMES = (*COHERENCE, *ALL)
@@ -129,8 +132,7 @@ def score_report(
             found = Counter(str(at[s.pool_id].regime or "undefined") for s in group)
             regimes[key] = dict(found)
     groups = tuple(
-        _group(key, group, regimes.get(key), withheld=not unsealed and len(group) < LEAST)
-        for key, group in grouped.items()
+        _group(key, group, regimes.get(key), unsealed=unsealed) for key, group in grouped.items()
     )
     return ScoreReport(
         record,
@@ -164,8 +166,9 @@ def _group(
     scores: Sequence[PoolScore],
     regimes: Mapping[str, int] | None,
     *,
-    withheld: bool,
+    unsealed: bool,
 ) -> ScoreGroup:
+    withheld = not unsealed and len(scores) < LEAST
     excluded: Counter[str] = Counter()
     for s in scores:
         excluded.update(s.excluded)
@@ -177,12 +180,25 @@ def _group(
         n_used=sum(s.n_used for s in scores),
         excluded=dict(excluded),
         n_disagree=sum(s.disagree for s in scores),
-        accuracy=None
-        if withheld
-        else paired_accuracy([s.sc_correct for s in scores], [s.gsc_correct for s in scores]),
+        accuracy=_accuracy(scores, unsealed=unsealed),
         metrics=tuple(summary_of(name, scores, withheld=withheld) for name in _present(scores)),
         regimes=None if withheld else regimes,
     )
+
+
+def _accuracy(scores: Sequence[PoolScore], *, unsealed: bool) -> PairedAccuracy | None:
+    found = paired_accuracy([s.sc_correct for s in scores], [s.gsc_correct for s in scores])
+    if found.n and not unsealed and tells_gold(found.n, (found.first, found.second)):
+        return None
+    return found
+
+
+def tells_gold(n: int, shares: Iterable[float | None]) -> bool:
+    """Return whether shares of right answers tell single gold answers.
+
+    They do where few questions have gold, or a method is right on all of them or on none.
+    """
+    return n < LEAST_GOLD or not all(s is None or 0 < s < 1 for s in shares)
 
 
 def _present(scores: Sequence[PoolScore]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from tui.commands import (
     run,
     schema,
     score,
+    sensitivity,
     workbench,
 )
 from tui.commands.common import DbOption, RaterOption, fail
@@ -68,6 +69,7 @@ app.command("generate")(generate.generate)
 app.command("decompose")(decompose.decompose)
 app.command("embed")(data.embed)
 app.command("score")(score.score)
+app.command("sensitivity")(sensitivity.sensitivity)
 app.command("early-answer")(early.early_answer)
 app.command("judge")(judge.judge)
 app.command("run")(run.run)

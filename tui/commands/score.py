@@ -249,7 +249,10 @@ def _print_legend(report: ScoreReport) -> None:
 def _print_accuracy(group: Any) -> None:
     a = group.accuracy
     say(f"  SC and GSC disagree on {group.n_disagree} of {group.n_questions}")
-    if a is None or a.n == 0:
+    if a is None:
+        say("  accuracy  –  (it would tell single gold answers; --unseal shows it)")
+        return
+    if a.n == 0:
         say("  accuracy  –  (no question has gold)")
         return
     p = "–" if a.test.exact_p is None else f"{a.test.exact_p:.3f}"
