@@ -46,5 +46,51 @@ def item_lines(
     return (_json_line(row) for row in rows)
 
 
+SCORE_FIELDS = (
+    "dataset",
+    "question_id",
+    "pool",
+    "n_traces",
+    "n_used",
+    "sc_answer",
+    "sc_tied",
+    "gsc_answer",
+    "medoid_sample",
+    "sc_correct",
+    "gsc_correct",
+    "flags",
+)
+
+
+def score_lines(
+    store: Store, file_format: FileFormat = "jsonl", *, scoring: int | None = None
+) -> Iterator[str]:
+    """Yield the lines of a score file: a row a question and pool, all metrics with provenance.
+
+    In a CSV an undefined value is an empty cell, and every row repeats the provenance as JSON.
+
+    Raises
+    ------
+    ValueError
+        When nothing is scored, or there is no such scoring.
+    """
+    from pipeline.score_report import NAMES, chosen_scoring, score_rows
+
+    chosen = chosen_scoring(store, scoring)
+    rows = score_rows(store, chosen.id)
+    if file_format == "jsonl":
+        return (_json_line(row) for row in rows)
+    fields = (*SCORE_FIELDS, *NAMES, "excluded", "provenance")
+    return csv_lines(fields, ([_score_cell(row.get(f)) for f in fields] for row in rows))
+
+
+def _score_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+
+
 def _json_line(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=True, allow_nan=False) + "\n"

@@ -150,9 +150,20 @@ def electorate_graphs(
 def pool_vectors(
     store: Store, embedder_id: int, facts: Sequence[Sequence[Fact]]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the stored vectors of facts by their text."""
+    """Return the stored vectors of facts by their text.
+
+    Raises
+    ------
+    ValueError
+        When some have none.
+    """
     texts = {text_hash(f.text): f.text for of_trace in facts for f in of_trace}
     held = store.embeddings(embedder_id, texts)
+    if len(held) < len(texts):
+        raise ValueError(
+            f"{len(texts) - len(held)} of {len(texts)} facts have no vector in the database: "
+            "medoid embed makes them"
+        )
     return {texts[h]: v.astype(np.float64) for h, v in held.items()}
 
 

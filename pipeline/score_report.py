@@ -134,10 +134,12 @@ def score_report(
     groups = tuple(
         _group(key, group, regimes.get(key), unsealed=unsealed) for key, group in grouped.items()
     )
+    used = [s for s in scores if reference is None or pools[s.pool_id].pool == reference]
+    few = not unsealed and len(used) < LEAST
     return ScoreReport(
         record,
         groups,
-        None if topology is None else topology.origin,
+        None if topology is None or few else topology.origin,
         reference,
         any(m.withheld for g in groups for m in g.metrics),
     )

@@ -33,6 +33,7 @@ from store.repository.runs import Runs
 from store.repository.schemas import Schemas
 from store.repository.scores import Scores
 from store.repository.sessions import Sessions
+from store.repository.topology import Topology
 from store.repository.votes import Votes
 
 
@@ -52,6 +53,7 @@ class Store(
     Queue,
     Cases,
     Revealed,
+    Topology,
     Items,
     Labels,
     Sessions,

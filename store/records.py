@@ -321,6 +321,38 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class TopologyCase:
+    """A case on the topology map, as far as the seal lets its scores be seen."""
+
+    case_id: int
+    dataset: str
+    question_id: str
+    question: str
+    pool: str
+    grcs: float | None
+    divergence: float | None
+    dispersion: float | None
+    entropy: float | None
+    n_used: int
+    disagree: bool
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyRows:
+    """The cases whose scores may be seen, how many there are in all, and the map's origin.
+
+    `origin` is the mean divergence and entropy over all scored pools, `n_origin` their number;
+    None without any.
+    """
+
+    cases: tuple[TopologyCase, ...]
+    n_cases: int
+    origin: tuple[float, float] | None
+    n_origin: int
+
+
+@dataclass(frozen=True, slots=True)
 class RankedTrace:
     """A line of the revealed ranking by GSC score."""
 

@@ -77,18 +77,29 @@ _CASE = ("case",)
 _HERE = ("case", "steps")
 _BOTH = ("case", "revealed")
 _MINE = ("case", "steps", "revealed")
-_SHEETS = ("raw", "graph", "help")
+_SHEETS = ("raw", "graph", "support", "distances", "help")
 _READ = (*_SHEETS, "summary")
 _FACTS = ("facts",)
 _NOTED = (("case", "steps", "facts"), ("steps", "facts"))
 _LABELLED = (("case", "steps", "facts"), ("case", "steps", "facts"))
 _DOING = (*_MINE, *_LISTS, "samples", "facts")
-_ALL = ("overview", "queue", "case", "steps", "revealed", "samples", "facts", "runs")
+_ALL = (
+    "overview",
+    "queue",
+    "case",
+    "steps",
+    "revealed",
+    "samples",
+    "facts",
+    "runs",
+    "topology",
+    "sensitivity",
+)
 
 
-def _twice(screen: str) -> tuple[tuple[str], tuple[str]]:
-    """Return a screen as where an action exists and where the footer shows it."""
-    return (screen,), (screen,)
+def _twice(*screens: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return screens as where an action exists and where the footer shows it."""
+    return screens, screens
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -122,6 +133,23 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "runs", ("r",), "runs", "Show what is running, how far it is, and what ran.", ("overview",)
+    ),
+    Action(
+        "topology",
+        ("t",),
+        "topology",
+        "Show where the revealed cases of this row lie between agreement and disorder.",
+        ("overview",),
+    ),
+    Action(
+        "sensitivity",
+        ("y",),
+        "sensitivity",
+        "Show how far GSC hangs on β, γ, α and our readings, as medoid sensitivity found last.",
+        ("overview",),
+    ),
+    Action(
+        "open", ("enter",), "go to case", "Go to the case under the cursor.", *_twice("topology")
     ),
     Action("open", ("enter",), "open", "Open the trace under the cursor.", *_twice("samples")),
     Action(
@@ -376,6 +404,42 @@ ACTIONS: tuple[Action, ...] = (
         _HERE,
     ),
     Action("graph", ("v",), "graph", "Show which step depends on which.", _MINE, ("revealed",)),
+    Action(
+        "distances",
+        ("m",),
+        "distances",
+        "Show how far apart the pool's traces lie, grouped by answer.",
+        ("revealed",),
+    ),
+    Action(
+        "evidence",
+        ("enter",),
+        "all evidence",
+        "Show the nearest fact of every other trace to the one under the cursor; again for less.",
+        *_twice("support"),
+    ),
+    Action(
+        "parent",
+        ("left", "h"),
+        "used by it",
+        "Go to a node that this one uses.",
+        *_twice("graph", "support"),
+    ),
+    Action(
+        "child",
+        ("right", "l"),
+        "using it",
+        "Go to a node that uses this one.",
+        *_twice("graph", "support"),
+    ),
+    Action(
+        "scroll(1)",
+        ("right", "l"),
+        "columns",
+        "Scroll the columns of a matrix wider than the screen.",
+        *_twice("distances"),
+    ),
+    Action("scroll(-1)", ("left", "h"), "columns back", "Scroll the columns back.", ("distances",)),
     Action("next_case", ("n",), "next case", "Go to the next case of the list.", _MINE),
     Action("previous_case", ("p",), "previous case", "Go to the previous case of the list.", _MINE),
     Action("move(1)", ("j", "down"), "down", "Go down a line or step.", (*_ALL, *_READ)),
@@ -389,8 +453,8 @@ ACTIONS: tuple[Action, ...] = (
         ("escape",),
         "back",
         "Go back.",
-        ("queue", "case", "samples", "facts", "runs", *_SHEETS),
-        ("queue", "samples", "runs", *_SHEETS),
+        ("queue", "case", "samples", "facts", "runs", "topology", "sensitivity", *_SHEETS),
+        ("queue", "samples", "runs", "topology", "sensitivity", *_SHEETS),
     ),
     Action("back", ("escape",), "back to the path", "Let digits go to the path again.", ("steps",)),
     Action(

@@ -104,3 +104,98 @@ def _joint(*, starts: bool, ends: bool, joined: bool, goes_on: bool) -> str:
     if joined:
         return "┼" if goes_on else "┤"
     return "│"
+
+
+SHADES = " ░▒▓█"
+
+
+def shade(value: float | None, top: float) -> str:
+    """Return a cell that is the darker the higher a value is; "?" where it is undefined.
+
+    >>> "".join(shade(v, 1.0) for v in (0.0, 0.05, 0.4, 0.6, 1.0, None))
+    ' ░▒▓█?'
+    """
+    if value is None or value != value:
+        return "?"
+    if value <= MARGIN or top <= 0:
+        return SHADES[0]
+    return SHADES[min(4, 1 + int(4 * min(value / top, 1.0) - MARGIN))]
+
+
+def heat_rows(
+    matrix: Sequence[Sequence[float | None]], groups: Sequence[int], *, wide: int, top: float
+) -> list[str]:
+    """Return a matrix as shaded cells, `wide` to a value, with a bar where a group begins.
+
+    `groups` holds the sizes of the groups in which rows and columns stand.
+
+    >>> for row in heat_rows([[0, .2, 1], [.2, 0, 1], [1, 1, 0]], [2, 1], wide=1, top=1.0):
+    ...     print(repr(row))
+    ' ░│█'
+    '░ │█'
+    '──┼─'
+    '██│ '
+    """
+    starts: set[int] = set()
+    at = 0
+    for size in groups[:-1]:
+        at += size
+        starts.add(at)
+    rows = []
+    for i, values in enumerate(matrix):
+        if i in starts:
+            rows.append(
+                "".join(("┼" if j in starts else "") + "─" * wide for j in range(len(values)))
+            )
+        rows.append(
+            "".join(
+                ("│" if j in starts else "") + shade(v, top) * wide for j, v in enumerate(values)
+            )
+        )
+    return rows
+
+
+def scatter(
+    points: Sequence[tuple[float, float]],
+    width: int,
+    height: int,
+    *,
+    origin: tuple[float, float] | None = None,
+    here: int | None = None,
+) -> list[str]:
+    """Return points on `width` × `height` cells, y upwards, the origin as a cross of lines.
+
+    A cell shows how many points fall into it: ``·`` for one, then digits, ``+`` from ten; the
+    point `here` is ``◆``.
+
+    >>> for row in scatter([(0, 0), (1, 1), (1, 1)], 5, 3, origin=(0.5, 0.5), here=0):
+    ...     print(repr(row))
+    '  │ 2'
+    '──┼──'
+    '◆ │  '
+    """
+    xs = [x for x, _ in points] + ([origin[0]] if origin else [])
+    ys = [y for _, y in points] + ([origin[1]] if origin else [])
+    grid = [[" "] * width for _ in range(height)]
+
+    def place(value: float, values: Sequence[float], size: int) -> int:
+        low, high = min(values), max(values)
+        return round((value - low) / (high - low) * (size - 1)) if high > low else (size - 1) // 2
+
+    def cell(x: float, y: float) -> tuple[int, int]:
+        return height - 1 - place(y, ys, height), place(x, xs, width)
+
+    if origin is not None:
+        row, column = cell(*origin)
+        grid[row] = ["─"] * width
+        for r in range(height):
+            grid[r][column] = "┼" if r == row else "│"
+    counts: dict[tuple[int, int], int] = {}
+    for x, y in points:
+        counts[cell(x, y)] = counts.get(cell(x, y), 0) + 1
+    for (r, c), n in counts.items():
+        grid[r][c] = "·" if n == 1 else str(n) if n < 10 else "+"
+    if here is not None:
+        r, c = cell(*points[here])
+        grid[r][c] = "◆"
+    return ["".join(row) for row in grid]

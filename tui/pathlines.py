@@ -11,7 +11,7 @@ from textual.content import Content
 from scoring.types import ParseIssue
 from store.records import CaseView, PathView
 from tui import wording
-from tui.charts import arcs, arcs_between, support_glyph
+from tui.charts import support_glyph
 from tui.text import hang, safe, wrap
 from tui.widgets.lines import Row
 
@@ -179,27 +179,6 @@ def _answer_rows(
         ("∴ ", "bold"),
     )
     return [Row(line, place, i == 0) for i, line in enumerate(hang(head, text, width))]
-
-
-def graph_rows(
-    path: PathView, width: int, *, support: Sequence[float | None] | None = None
-) -> list[Row]:
-    """Lay out a path as a graph: a lane for every step that is used, ending at its users."""
-    drawn = arcs([s.depends_on for s in path.steps])
-    digits = len(str(max(len(path.steps) - 1, 0)))
-    rows: list[Row] = []
-    for step in path.steps:
-        glyph = "" if support is None else " " + support_glyph(support[step.index])
-        number = Content.styled(f" {step.index:>{digits}}", "bold") + Content(glyph + " ")
-        lane = drawn[step.index]
-        unsaid = Content("" if step.annotated else "? ")
-        room = max(width - len(number.plain) - len(lane) - 1, 10)
-        text = wrap(unsaid + safe(step.text, newlines=True), room)
-        below = " " * len(number.plain) + arcs_between(drawn, step.index) + " "
-        for i, line in enumerate(text):
-            lead = number + Content(lane + " ") if i == 0 else Content(below)
-            rows.append(Row(lead + line, step.index, i == 0))
-    return rows
 
 
 def source_text(source: Any) -> str:

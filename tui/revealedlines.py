@@ -105,6 +105,7 @@ def summary_lines(view: RevealedView, width: int) -> list[Content]:
         _derived(view, width),
         _rationales(view, width),
         _ranking(view, width),
+        _metrics(view, width),
         _provenance(view, width),
     ]
     out: list[Content] = []
@@ -357,6 +358,23 @@ def _ranking(view: RevealedView, width: int) -> list[Content]:
     lines += wrap(
         Content(" C/max: centrality as a share of the highest; P: consensus of the steps"), width
     )
+    return lines
+
+
+def _metrics(view: RevealedView, width: int) -> list[Content]:
+    """Show the pool's other metrics with what a higher value means and where it can lie."""
+    held = view.revealed.score.metrics
+    if not held:
+        return []
+    from scoring.graphs.orientation import METRICS
+
+    lines = [Content.styled(" metric                value    n  higher means; range", "underline")]
+    for name, metric in held.items():
+        info = METRICS[name]
+        value = wording.NONE if metric.value is None else f"{metric.value:.3f}"
+        head = Content(f" {name:<20}{value:>7}{metric.n:>5}  ")
+        told = f"{info.higher}; {info.range}" if metric.value is not None else ""
+        lines += hang(head, Content(told) + safe(metric.why_undefined or ""), width)
     return lines
 
 

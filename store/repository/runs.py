@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -133,6 +133,18 @@ class Runs(Base):
         with self._read() as s:
             rows = s.exec(select(t.Run).order_by(col(t.Run.id).desc()).limit(limit)).all()
             return tuple(_record(r) for r in rows)
+
+    def newest_run(
+        self, stage: str, holds: Callable[[RunRecord], bool] = lambda _run: True
+    ) -> RunRecord | None:
+        """Return the newest finished run of a stage for which `holds` is true, None without one."""
+        with self._read() as s:
+            rows = s.exec(
+                select(t.Run)
+                .where(t.Run.stage == stage, t.Run.state == "done")
+                .order_by(col(t.Run.id).desc())
+            )
+            return next((r for r in map(_record, rows) if holds(r)), None)
 
     def run(self, run_id: int) -> RunRecord:
         """Return one run."""

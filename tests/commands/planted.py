@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from scoring.types import NormalForm, Step, Trace
 from store import NewCase, Store, open_store
+from store.columns import text_hash
 from store.records import (
     Category,
     NewLabel,
@@ -165,6 +168,11 @@ def bobs(key: str) -> NewLabel:
 def _score(store: Store) -> None:
     probability, support = float(SECRETS["probability"]), float(SECRETS["support"])
     embedder = store.embedder("by-hand", "revision-of-the-embedder", 3)
+    texts = {s.text for p in store.pools() for r in store.pool_traces(p.id) for s in r.trace.steps}
+    vectors = np.random.default_rng(0).normal(size=(len(texts), 3)).astype(np.float32)
+    store.add_embeddings(
+        embedder, {text_hash(x): v for x, v in zip(sorted(texts), vectors, strict=True)}
+    )
     parameters: dict[str, Any] = {"beta": 0.4, "gamma": 5.0, "alpha": 0.8, "tau": 0.9}
     scoring = store.scoring(embedder, parameters, "test")
     cases = []

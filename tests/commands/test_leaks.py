@@ -112,6 +112,24 @@ EXITS: dict[str, list[list[str]]] = {
         ["score", "--embedder", "odd"],
         ["score", "--beta", "7"],
         ["score", "--decomposition", "odd"],
+        ["score", "--metrics", "odd"],
+        ["score", "--metrics", "cota_model"],
+        ["score", "--missing", "odd"],
+        ["score", "--show"],
+        ["score", "--show", "--scoring", "1", "--reference", "m"],
+        ["score", "--show", "--scoring", "7"],
+        ["score", "--show", "--reference", "odd"],
+        ["score", "--unseal"],
+    ],
+    "sensitivity": [
+        ["sensitivity"],
+        ["sensitivity", "--readings", "full", "--target", "own"],
+        ["sensitivity", "--scoring", "7"],
+        ["sensitivity", "--grid", "odd"],
+    ],
+    "export scores": [
+        ["export", "scores", *form]
+        for form in ([], ["--format", "csv"], ["-o", "out.jsonl"], ["-o", "out.csv"])
     ],
     "generate": [
         ["generate", *ASKED, "-n", "1", "--variant", "g"],
@@ -365,6 +383,9 @@ UNSEALING: list[tuple[str, list[str], list[str]]] = [
         [],
     ),
     ("agreement", ["agreement", "ana", "judge", "--unseal"], ["category"]),
+    ("score", ["score", "--show", "--unseal", "--json"], ["support"]),
+    ("export scores", ["export", "scores", "--unseal"], ["support"]),
+    ("sensitivity", ["sensitivity", "--unseal"], []),
     ("early-answer", ["early-answer", *ASKED, "--questions", "--unseal"], []),
 ]
 

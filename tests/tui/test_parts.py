@@ -33,6 +33,10 @@ SCREENS = (
     "samples",
     "facts",
     "runs",
+    "topology",
+    "sensitivity",
+    "support",
+    "distances",
 )
 
 
@@ -100,13 +104,17 @@ def test_no_key_means_two_things_on_a_screen(screen: str) -> None:
 
 def test_every_action_has_its_method() -> None:
     from tui.screens.case import CaseScreen
+    from tui.screens.distances import DistancesScreen
     from tui.screens.facts import FactsScreen
+    from tui.screens.graph import GraphScreen, SupportScreen
     from tui.screens.overview import OverviewScreen
     from tui.screens.queue import QueueScreen
     from tui.screens.revealed import RevealedScreen
     from tui.screens.runs import RunsScreen
     from tui.screens.samples import SamplesScreen
-    from tui.screens.sheets import GraphScreen, RawScreen
+    from tui.screens.sensitivity import SensitivityScreen
+    from tui.screens.sheets import RawScreen
+    from tui.screens.topology import TopologyScreen
 
     classes = (
         OverviewScreen,
@@ -119,6 +127,10 @@ def test_every_action_has_its_method() -> None:
         SamplesScreen,
         FactsScreen,
         RunsScreen,
+        TopologyScreen,
+        SensitivityScreen,
+        SupportScreen,
+        DistancesScreen,
     )
     assert [c.NAME for c in classes] == list(SCREENS)
     for cls in classes:

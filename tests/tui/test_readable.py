@@ -12,8 +12,9 @@ from store import Store
 from store.records import OverviewRow, PathView, SealLevel
 from tests.tui.conftest import NO, YES, Spec, build, label_of, trace
 from tests.tui.running import workbench
+from tui.graphlines import graph_lines, steps_drawn
 from tui.overviewlines import accuracy_shown
-from tui.pathlines import graph_rows, path_rows
+from tui.pathlines import path_rows
 from tui.text import cells, cut_middle
 
 ROW = OverviewRow(
@@ -33,7 +34,7 @@ def test_a_newline_in_a_step_breaks_the_line_and_escapes_stay() -> None:
         "     y = 2",
         "     \\x1b[2J<U+202E>",
     ]
-    graph = graph_rows(path, 40)
+    graph = graph_lines(steps_drawn("A", Content(""), path), 40)
     assert [row.content.plain for row in graph][:3] == [
         " 0 ─╮ x = 1",
         "    │ y = 2",

@@ -1,4 +1,4 @@
-"""`medoid export labels` and `items`."""
+"""`medoid export labels`, `items` and `scores`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tui.commands.common import (
 if TYPE_CHECKING:
     from store import Store
 
-app = typer.Typer(help="Write labels or items as JSONL or CSV.", no_args_is_help=True)
+app = typer.Typer(help="Write labels, items or scores as JSONL or CSV.", no_args_is_help=True)
 OutOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="The file; standard output if not given.")
 ]
@@ -103,6 +103,39 @@ def items(
     _print_done("items", n, output, as_json)
     if sealed and not unseal:
         say("strata and inclusion probabilities are sealed and left out", err=True)
+
+
+@app.command("scores")
+def scores(
+    context: typer.Context,
+    db: SubDbOption = None,
+    output: OutOption = None,
+    file_format: FormatOption = None,
+    scoring: Annotated[
+        int | None, typer.Option(help="Which scoring; the primary one if not given.")
+    ] = None,
+    unseal: UnsealOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the scores of every question with their provenance. Sealed: needs --unseal.
+
+    medoid score --show prints what all questions say together, which is not sealed.
+    """
+    from pipeline.exporting import score_lines
+    from pipeline.sealing import unseal as log_unseal
+
+    with usage_errors(), database(chosen_db(context, db)) as store:
+        chosen = _format(file_format, output)
+        _check_output(store, output, as_json)
+        log_unseal(
+            store,
+            "exporting scores of single questions",
+            whoever_asks(),
+            wanted=unseal,
+            hint="; medoid score --show prints sums, which are not sealed",
+        )
+        n = _write(score_lines(store, chosen, scoring=scoring), output) - (chosen == "csv")
+    _print_done("scores", n, output, as_json)
 
 
 def _format(wanted: str | None, output: Path | None) -> Literal["jsonl", "csv"]:

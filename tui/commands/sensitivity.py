@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -105,6 +104,7 @@ def print_sensitivity(report: SensitivityReport) -> None:
 
 def _print_group(group: SensitivityGroup, report: SensitivityReport) -> None:
     from tui.commands.printing import number
+    from tui.sensitivitylines import changes, setting_text
 
     base = report.base
     sc = f", SC right on {number(group.sc_accuracy)}" if group.sc_accuracy is not None else ""
@@ -129,30 +129,3 @@ def _print_group(group: SensitivityGroup, report: SensitivityReport) -> None:
     for name in group.empty_readings:
         text = setting_text({**base, "reading": name}, base)
         say(f"  {text:<24}    0  no trace is left under this reading")
-
-
-def changes(row: Mapping[str, Any], base: Mapping[str, Any]) -> list[str]:
-    """Return what a setting changes, one text a change."""
-    told = []
-    parts = list(zip(row["reading"].split("/"), base["reading"].split("/"), strict=True))
-    names = ("edges ", "terminals ", "missing ", "edge vectors ")
-    for lead, (new, old) in zip(names, parts, strict=True):
-        if new != old:
-            told.append(lead + new)
-    for sign, name in (("β", "beta"), ("γ", "gamma"), ("α", "alpha")):
-        if row[name] != base[name]:
-            told.append(f"{sign} {row[name]:g}")
-    return told
-
-
-def setting_text(row: Mapping[str, Any], base: Mapping[str, Any]) -> str:
-    """Return what a setting changes, "base" where it changes nothing.
-
-    >>> base = {"reading": "a/b/c/d", "beta": 0.4, "gamma": 5.0, "alpha": 0.8}
-    >>> setting_text({**base, "beta": 1.0}, base), setting_text(base, base)
-    ('β 1', 'base')
-    """
-    return ", ".join(changes(row, base)) or "base"
-
-
-__all__ = ["changes", "print_sensitivity", "sensitivity", "setting_text"]

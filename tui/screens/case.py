@@ -12,6 +12,7 @@ from textual.widget import Widget
 from store.records import CaseView
 from tui import wording
 from tui.actions import bindings_of
+from tui.pathlines import answer_title
 from tui.reversal import Act, Reversal
 from tui.screens.caselabels import CaseLabels
 from tui.screens.context import Context, context_pane, context_strip
@@ -196,9 +197,13 @@ class CaseScreen(CaseLabels):
 
     def action_graph(self) -> None:
         if self.path is not None:
-            from tui.screens.sheets import GraphScreen
+            from tui.graphlines import steps_drawn
+            from tui.screens.graph import GraphScreen
 
-            self.app.push_screen(GraphScreen([(SIDES[self.place.side], self.path, None)]))
+            side = SIDES[self.place.side]
+            self.app.push_screen(
+                GraphScreen([steps_drawn(side, answer_title(self.path), self.path)])
+            )
 
 
 def _warning(check: RevealCheck) -> str:

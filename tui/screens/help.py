@@ -44,8 +44,13 @@ NAMES = {
     "samples": "Decomposed traces",
     "facts": "Facts of a trace",
     "runs": "Runs",
+    "topology": "Topology map",
+    "sensitivity": "Sensitivity",
     "summary": "End of a session",
-    "raw": "Raw text, graph and help",
+    "raw": "Raw text and help",
+    "graph": "Graph",
+    "support": "Graph after the reveal",
+    "distances": "Distances",
 }
 
 

@@ -282,6 +282,21 @@ class OverviewScreen(Reversing):
         cases = CaseList(self.session.store, self.session.rater.id, query)
         await show_list(self.medoid, self.session, cases)
 
+    def action_topology(self) -> None:
+        row = self._ready()
+        if row is not None:
+            from tui.screens.topology import TopologyScreen
+
+            self.app.push_screen(TopologyScreen(self.session, row.dataset, row.pool))
+
+    def action_sensitivity(self) -> None:
+        row = self._ready()
+        if row is not None:
+            from tui.screens.sensitivity import SensitivityScreen
+
+            gold = accuracy_shown(row, self.session.schema.seal)
+            self.app.push_screen(SensitivityScreen(self.session, row.dataset, row.pool, gold=gold))
+
     async def action_decompositions(self) -> None:
         from tui.screens.samples import open_samples
 

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from tui.actions import bindings_of
-from tui.pathlines import question_text
+from tui.pathlines import answer_title, question_text
 from tui.revealedlines import (
     RevealedView,
     counted_label,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 WIDE = 110
 
 
+MORE = "m: distances of the pool "
 HEADS = {"full": "revealed", "judge": "shown before the reveal", "open": "open"}
 
 
@@ -75,7 +76,7 @@ class RevealedScreen(WorkScreen):
             breadcrumb(case.dataset, case.question_id, head), safe(case.pool) + Content(" ")
         )
         self.query_one("#question", Paragraph).show(" Q  ", question_text(case), limit=2)
-        self.say(self._going_on())
+        self.say(self._going_on(), MORE)
 
     def _going_on(self) -> str:
         return "enter: next path" if self.view.revealed.case.n_left else "enter: next case"
@@ -103,7 +104,7 @@ class RevealedScreen(WorkScreen):
             self.refuse("the paths stand below, in the same column")
             return
         self._on_paths = not self._on_paths
-        self.say("j/k scroll the paths" if self._on_paths else self._going_on())
+        self.say("j/k scroll the paths" if self._on_paths else self._going_on(), MORE)
 
     # -- leaving: every key is the case screen's, which lies below
 
@@ -130,9 +131,17 @@ class RevealedScreen(WorkScreen):
         (await self._on_case()).action_change()
 
     def action_graph(self) -> None:
-        from tui.screens.sheets import GraphScreen
+        from tui.graphlines import steps_drawn
+        from tui.screens.graph import SupportScreen
 
         view = self.view
-        self.app.push_screen(
-            GraphScreen([(name, path, support_of(view, path)) for name, path in view.named_paths])
-        )
+        graphs = [
+            steps_drawn(name, answer_title(path), path, support_of(view, path))
+            for name, path in view.named_paths
+        ]
+        self.app.push_screen(SupportScreen(self.session, view.revealed, view.named_paths, graphs))
+
+    def action_distances(self) -> None:
+        from tui.screens.distances import DistancesScreen
+
+        self.app.push_screen(DistancesScreen(self.session, self.view.revealed))

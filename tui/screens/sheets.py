@@ -1,22 +1,17 @@
-"""Reading screens: a path's raw text, its graph."""
+"""A reading screen: a path's raw text."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from textual.app import ComposeResult
 from textual.content import Content
 
 from store.records import CaseView, PathView
 from tui.actions import bindings_of
-from tui.charts import SUPPORT_LEGEND
-from tui.pathlines import answer_title, graph_rows, source_text
+from tui.pathlines import source_text
 from tui.screens.base import Sheet
 from tui.text import hang, safe, visible, wrap
 from tui.widgets.bars import Keys, Line
 from tui.widgets.lines import Lines, Row
-
-Support = Sequence[float | None] | None
 
 
 class RawScreen(Sheet):
@@ -65,35 +60,3 @@ class RawScreen(Sheet):
 
 def _section(title: str, text: Content, width: int) -> list[Content]:
     return [Content.styled(title, "bold"), *wrap(text, width - 1), Content("")]
-
-
-class GraphScreen(Sheet):
-    """Which step depends on which; with support glyphs only where they are given."""
-
-    NAME = "graph"
-    BINDINGS = bindings_of("graph")
-
-    def __init__(self, paths: Sequence[tuple[str, PathView, Support]]) -> None:
-        super().__init__()
-        self._paths = tuple(paths)
-
-    def compose(self) -> ComposeResult:
-        yield Line(id="top")
-        yield Lines(id="lines")
-        yield Keys(id="keys")
-
-    async def on_mount(self) -> None:
-        legend = "◂ uses the lane's step   ? says nothing "
-        self.query_one("#top", Line).show(Content.styled(" Graph", "bold"), legend)
-        self.lines().show(self._build)
-
-    def _build(self, width: int) -> list[Row]:
-        rows: list[Row] = []
-        if any(support is not None for _, _, support in self._paths):
-            rows.append(Row(Content(f" support  {SUPPORT_LEGEND}")))
-        for name, path, support in self._paths:
-            rows.append(Row(Content.styled(f" {name} ", "bold") + answer_title(path)))
-            body = graph_rows(path, width, support=support)
-            rows += [Row(row.content) for row in body] or [Row(Content(" no steps"))]
-            rows.append(Row(Content("")))
-        return rows
