@@ -179,6 +179,6 @@ def _on_dask(
             client.submit(score_elsewhere, task, chunk, pure=False)
             for chunk in chunks(pools, max(2, threads))
         ]
-        for future in as_completed(futures):
+        for future in as_completed(futures, loop=client.loop):
             yield future.result()
             future.release()
