@@ -1,13 +1,14 @@
 """How near the floor the graph distances run: ratios in one run, one BLAS thread, float64.
 
-    python benchmarks/graphs.py [--questions 50] [--repeat-facts 0.5] [--solver scipy]
+    python -m benchmarks.graphs [--questions 50] [--repeat-facts 0.5]
 
-Three ways to the same distances over the same pools:
+Ways to the same distances over the same pools, scipy's solver unless lapx is named:
 - floor: one Gram product a question, block gathers, one bare assignment per pair and kind, and
   nothing else (no checks, no sums over the matchings, no conclusions, no distances);
 - plain: a loop over pairs, each with its own numpy products and scipy assignments, over unit
   vectors, edge vectors and conclusions prepared once a graph;
-- ours: `pairwise_distances` as a user calls it.
+- ours: `pairwise_distances` as a user calls it, with either solver where lapx is installed;
+- ours + medoid: with node support and medoid, as `medoid score` needs them.
 
 Rounds are interleaved and the best of each is taken, so that a busy machine hurts all alike.
 """
@@ -15,6 +16,7 @@ Rounds are interleaved and the best of each is taken, so that a busy machine hur
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import time
 from collections.abc import Callable, Sequence
 
@@ -140,29 +142,31 @@ def main() -> None:
     parser.add_argument("--max-nodes", type=int, default=30)
     parser.add_argument("--dims", type=int, default=384)
     parser.add_argument("--repeat-facts", type=float, default=0.0, help="share of repeated facts")
-    parser.add_argument("--solver", choices=["auto", "scipy", "lapx"], default="scipy")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     rng = np.random.default_rng(args.seed)
     pools = [make_pool(rng, args) for _ in range(args.questions)]
-    assign = assignment_solver(args.solver)
+    assign = assignment_solver("scipy")
     ways: dict[str, Callable[[Pool], object]] = {
         "floor": lambda pool: floor(pool, assign),
         "plain": plain,
-        "ours": lambda pool: pairwise_distances(pool, solver=args.solver),
-        "ours + medoid": lambda pool: decoded(pool, args.solver),
+        "ours": lambda pool: pairwise_distances(pool, solver="scipy"),
+        "ours + medoid": lambda pool: decoded(pool, "scipy"),
     }
+    if importlib.util.find_spec("lap") is not None:
+        lapx = assignment_solver("lapx")
+        ways["floor, lapx"] = lambda pool: floor(pool, lapx)
+        ways["ours, lapx"] = lambda pool: pairwise_distances(pool, solver="lapx")
     with threadpool_limits(1):
         threads = {lib["num_threads"] for lib in threadpool_info()}
         gap = max(
-            float(np.abs(plain(p) - pairwise_distances(p, solver=args.solver)).max())
-            for p in pools[:5]
+            float(np.abs(plain(p) - pairwise_distances(p, solver="scipy")).max()) for p in pools[:5]
         )
         best = best_times(ways, pools, args.rounds)
     print(
         f"{args.questions} questions x {args.graphs} graphs x {args.min_nodes}-{args.max_nodes} "
-        f"nodes x {args.dims} dims, repeats {args.repeat_facts:g}, solver {args.solver}, "
+        f"nodes x {args.dims} dims, repeats {args.repeat_facts:g}, "
         f"BLAS threads {sorted(threads)}, largest difference plain - ours {gap:.1e}"
     )
     for name, seconds in best.items():

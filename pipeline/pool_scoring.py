@@ -31,6 +31,7 @@ from scoring.graphs.build import FactEdges, Missing, Terminals
 from scoring.graphs.coherence import Bins
 from scoring.graphs.ged import EdgeEmbedding
 from scoring.graphs.metrics import Entail
+from scoring.graphs.solvers import Solver
 from scoring.types import Fact, ReasoningGraph
 from store import Store
 from store.columns import text_hash
@@ -173,13 +174,14 @@ def pool_graphs(
     traces: Sequence[TraceRecord],
     found: PoolFacts,
     p: ScoreParameters,
+    solver: Solver = "auto",
 ) -> PoolGraphs | None:
     """Return a pool's graphs and distances, None where no trace has a vote."""
     used, graphs, excluded = electorate_graphs(store, embedder_id, traces, found, p)
     if not used:
         return None
     geometry = pool_geometry(graphs)
-    costs = pairwise_costs(geometry, edge_embedding=p.edge_embedding)
+    costs = pairwise_costs(geometry, edge_embedding=p.edge_embedding, solver=solver)
     return PoolGraphs(used, geometry, costs, costs.distances(beta=p.beta, gamma=p.gamma), excluded)
 
 
@@ -199,9 +201,10 @@ def score_pool(
     metrics: Sequence[str] = (),
     entail: Entail | None = None,
     by: dict[str, dict[str, Any]] | None = None,
+    solver: Solver = "auto",
 ) -> PoolScore:
     """Return all scores of a pool; `by` says for each metric what it is computed with."""
-    work = pool_graphs(store, embedder_id, traces, found, p)
+    work = pool_graphs(store, embedder_id, traces, found, p, solver)
     vote = _vote(traces, () if work is None else work.used, p)
     right = None if pool.gold is None or vote.answer is None else vote.answer == pool.gold
     if work is None:
@@ -224,6 +227,7 @@ def score_pool(
         gsc.medoid,
         metrics,
         edge_embedding=p.edge_embedding,
+        solver=solver,
         entail=entail,
     )
     return PoolScore(

@@ -16,6 +16,7 @@ from pipeline.progress import OnProgress, Progress, silent
 from pipeline.spreading import PoolToScore, ScoreTask, scored_chunks
 from pipeline.version import TOOL_VERSION
 from scoring.graphs.metrics import ALL, CHEAP
+from scoring.graphs.solvers import solver_here
 from scoring.types import NormalForm
 from store import Store
 from store.codec import encode_answer
@@ -103,7 +104,16 @@ def score(
         decomposition=decomposition,
         primary=primary,
     )
-    task = ScoreTask(store.place, embedder_id, decomposition, parameters, tuple(by), entailment, by)
+    task = ScoreTask(
+        store.place,
+        embedder_id,
+        decomposition,
+        parameters,
+        tuple(by),
+        entailment,
+        by,
+        solver_here(),
+    )
     todo, kept = _outstanding(store, scoring.id, pools, digests, by)
     done = len(pools) - len(todo)
     if not todo:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.facts import UNDECOMPOSED, fact_source
 from pipeline.pool_scoring import ScoreParameters, score_pool
+from scoring.graphs.solvers import Solver
 from store import Store, open_store
 from store.records import PoolRecord, PoolScore
 
@@ -28,7 +29,8 @@ DASK_MISSING = "--dask needs the dask extra: from a clone of medoid, pip install
 class ScoreTask:
     """What every chunk needs besides its pools: a few words, so that workers read their own data.
 
-    `place` is the database's URL, its password included.
+    `place` is the database's URL, its password included; `solver` is named, for two solvers agree
+    but for the last bits.
     """
 
     place: str
@@ -38,6 +40,7 @@ class ScoreTask:
     metrics: tuple[str, ...] = ()
     entailment: str | None = None
     by: dict[str, dict[str, Any]] = field(default_factory=dict)
+    solver: Solver = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,7 @@ def score_chunk(store: Store, task: ScoreTask, chunk: Sequence[PoolToScore]) -> 
                     task.metrics,
                     entail,
                     task.by,
+                    task.solver,
                 )
             )
     return scores

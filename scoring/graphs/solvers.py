@@ -56,6 +56,14 @@ def assignment_solver(solver: Solver = "auto") -> Assign:
     return _scipy()
 
 
+def solver_here() -> Solver:
+    """Return the solver that "auto" takes on this machine, by its name.
+
+    Processes that must agree to the bit are given the name.
+    """
+    return "scipy" if _lapx() is None else "lapx"
+
+
 @functools.cache
 def _scipy() -> Assign:
     """Return scipy's solver; imported on first use because scipy.optimize is slow to load."""
