@@ -297,7 +297,7 @@ class _Run:
 
     def score(self, stage: PlanStage, _dataset: PlanDataset | None) -> Any:
         from pipeline.sampling import Design, make_items
-        from pipeline.scoring import ScoreParameters, score
+        from pipeline.scoring import ScoreParameters, chosen_metrics, score
 
         given = dict(stage.parameters)
         design = Design(**{k: given.pop(k) for k in ("k", "agreements", "seed") if k in given})
@@ -305,8 +305,13 @@ class _Run:
         common = {k: given.pop(k) for k in ("embedder", "decomposition", "primary") if k in given}
         if not common.get("primary", True):
             common.pop("primary")
+        entailment = given.pop("entailment", None)
+        names = chosen_metrics(given.pop("metrics", "cheap"), entailment)
         summary = score(
             self._store,
+            metrics=names,
+            entailment=entailment,
+            workers=given.pop("workers", 1),
             parameters=ScoreParameters(**given),
             on_progress=self._how.get("on_progress", silent),
             **common,
