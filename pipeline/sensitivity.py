@@ -140,7 +140,7 @@ def sensitivity_report(
     record = chosen_scoring(store, scoring)
     base = ScoreParameters.of(dict(record.parameters))
     pools = chosen_pools(store, known_datasets(store, dataset), pool)
-    told, faithful = _faithfulness(store, record, target)
+    told, faithful = faithfulness_of(store, record, target)
     tried = readings(base, full=all_readings)
     source = fact_source(store, record.decomposition)
     embedder_id = next(
@@ -224,7 +224,7 @@ class _Work:
             yield SensitivityQuestion(made, pool.gold)
 
 
-def _faithfulness(
+def faithfulness_of(
     store: Store, record: ScoringRecord, target: Target
 ) -> tuple[str | None, dict[int, float | None]]:
     """Return the newest early answers about a scoring's facts, F by trace, and what they are."""

@@ -120,6 +120,8 @@ EXITS: dict[str, list[list[str]]] = {
         ["score", "--show", "--scoring", "7"],
         ["score", "--show", "--reference", "odd"],
         ["score", "--unseal"],
+        ["score", "--correlate"],
+        ["score", "--correlate", "--target", "odd"],
     ],
     "sensitivity": [
         ["sensitivity"],

@@ -23,6 +23,7 @@ from tui.commands.common import (
 from tui.commands.data import DecompositionOption, print_embedding, print_items, reasons
 
 if TYPE_CHECKING:
+    from pipeline.correlating import CorrelationReport
     from pipeline.score_report import MetricSummary, ScoreReport
 
 
@@ -80,6 +81,19 @@ def score(
     show: Annotated[
         bool, typer.Option("--show", help="Score nothing; print what stored scores say.")
     ] = False,
+    correlate: Annotated[
+        bool,
+        typer.Option(
+            "--correlate",
+            help="Score nothing; print how metrics go with faithfulness (early answers).",
+        ),
+    ] = False,
+    target: Annotated[
+        str, typer.Option(help="With --correlate: faithfulness against gold, or the own answer.")
+    ] = "gold",
+    replicates: Annotated[
+        int, typer.Option(min=1, help="With --correlate: bootstrap replicates.")
+    ] = 1000,
     scoring: Annotated[
         int | None, typer.Option(help="With --show: which scoring; the primary one if not given.")
     ] = None,
@@ -94,11 +108,16 @@ def score(
     Pools that are scored already are left alone. With --show, every metric over the questions of
     each dataset and pool: sums are not sealed, but those of fewer than 5 questions need --unseal.
     """
+    if correlate:
+        _correlate(chosen_db(context, db), scoring, target, replicates, seed, unseal, as_json)
+        return
     if show:
         _show(chosen_db(context, db), scoring, reference, unseal, as_json)
         return
     if unseal or scoring is not None or reference is not None:
-        fail("--unseal, --scoring and --reference go with --show")
+        fail(
+            "--unseal, --scoring and --reference go with --show (the first two with --correlate, too)"
+        )
     from dataclasses import asdict
 
     from pipeline.sampling import Design
@@ -189,6 +208,85 @@ def _show(db: str, scoring: int | None, reference: str | None, unseal: bool, as_
     print_scores(report)
     for s in others:
         say(f"another scoring: --scoring {s.id}: {scoring_text(s)}")
+
+
+def _correlate(
+    db: str,
+    scoring: int | None,
+    target: str,
+    replicates: int,
+    seed: int,
+    unseal: bool,
+    as_json: bool,
+) -> None:
+    from pipeline import sealing
+    from pipeline.correlating import correlation_report
+
+    with usage_errors(), database(db) as store:
+        if target not in ("gold", "own"):
+            raise ValueError(f"--target is {target!r}; gold or own is right")
+        if unseal:
+            sealing.unseal(store, "correlations over few questions", whoever_asks(), wanted=True)
+        report = correlation_report(
+            store,
+            scoring=scoring,
+            target="gold" if target == "gold" else "own",
+            replicates=replicates,
+            seed=seed,
+            unsealed=unseal,
+            on_progress=progress_printer(),
+        )
+    if as_json:
+        print_json(correlations_json(report))
+    else:
+        print_correlations(report)
+
+
+def print_correlations(report: CorrelationReport) -> None:
+    """Print every metric's correlations with their intervals."""
+    say(f"scoring {report.scoring.id}: {scoring_text(report.scoring)}")
+    say(f"faithfulness of the medoid: {report.faithfulness}")
+    say(
+        f"mean and 95 % of {report.replicates:,} replicates of 20 questions with replacement; "
+        "* of 10 traces each, too"
+    )
+    for group in report.groups:
+        say()
+        say(f"{group.dataset} · {group.pool}: {group.n_questions} questions")
+        if group.metrics and group.metrics[0].withheld:
+            say("  fewer than 20 questions: this would tell single gold answers; --unseal shows it")
+            continue
+        say(f"  {'metric':<21}{'Pearson':>22}{'Spearman':>22}{'Kendall':>22}{'n':>5}  what it is")
+        for m in group.metrics:
+            b = m.bootstrap
+            if b is None:
+                continue
+            told = "".join(f"{_interval(x):>22}" for x in (b.pearson, b.spearman, b.kendall))
+            mark = "*" if m.resampled == "questions and traces" else ""
+            say(f"  {m.name + mark:<21}{told}{b.questions:>5}  {m.kind}")
+            if b.pearson.dropped:
+                say(f"  {'':<21}{b.pearson.dropped} replicates dropped: a side was constant")
+            for flag in b.flags:
+                say(f"  {'':<21}{flag}")
+
+
+def _interval(summary: Any) -> str:
+    if summary.mean is None:
+        return "–"
+    return f"{summary.mean:.2f} [{summary.low:.2f}, {summary.high:.2f}]"
+
+
+def correlations_json(report: CorrelationReport) -> dict[str, Any]:
+    """Return the report as plain values, without every single replicate."""
+    from dataclasses import asdict
+
+    out = asdict(report)
+    for group in out["groups"]:
+        for metric in group["metrics"]:
+            for method in ("pearson", "spearman", "kendall"):
+                if metric["bootstrap"] is not None:
+                    del metric["bootstrap"][method]["values"]
+    return out
 
 
 def scoring_text(record: Any) -> str:
