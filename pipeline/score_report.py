@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scoring.agreement import Wilcoxon, wilcoxon_signed_rank
 from scoring.faithfulness import PairedAccuracy, paired_accuracy
 from scoring.graphs import METRICS, Coherence, TopologyMap, topology_map
 from scoring.graphs.metrics import ALL
@@ -69,7 +70,8 @@ class ScoreGroup:
 class ScoreReport:
     """A scoring's metrics by group, and the origin that the regimes are told from.
 
-    `withheld` says that some group is too small to be shown under the seal.
+    `withheld` says that some group is too small to be shown under the seal. `wilcoxon` is the
+    signed-rank test of GSC's against SC's accuracy over the groups, None for fewer than two.
     """
 
     scoring: ScoringRecord
@@ -77,6 +79,7 @@ class ScoreReport:
     origin: tuple[float, float] | None
     reference: str | None
     withheld: bool
+    wilcoxon: Wilcoxon | None = None
 
 
 def chosen_scoring(store: Store, scoring: int | None = None) -> ScoringRecord:
@@ -142,7 +145,14 @@ def score_report(
         None if topology is None or few else topology.origin,
         reference,
         any(m.withheld for g in groups for m in g.metrics),
+        _over_groups(groups),
     )
+
+
+def _over_groups(groups: Sequence[ScoreGroup]) -> Wilcoxon | None:
+    gains = [g.accuracy.difference for g in groups if g.accuracy is not None]
+    known = [d for d in gains if d is not None]
+    return wilcoxon_signed_rank(known) if len(known) > 1 else None
 
 
 def topology_of(

@@ -321,6 +321,14 @@ def print_scores(report: ScoreReport) -> None:
         if group.regimes is not None and report.origin is not None:
             told = ", ".join(f"{n} {name}" for name, n in sorted(group.regimes.items()))
             say(f"  topology  {told}")
+    if report.wilcoxon is not None:
+        w = report.wilcoxon
+        say()
+        told = f"p {w.p:.3f} ({w.method})" if w.p is not None else str(w.why_undefined)
+        say(
+            f"GSC against SC over datasets and pools: Wilcoxon signed-rank of the difference in "
+            f"accuracy {told}, n {w.n}, {w.zeros} without a difference"
+        )
     _print_legend(report)
     if report.origin is not None:
         whose = f"pool {report.reference}" if report.reference else "all questions"
