@@ -84,10 +84,8 @@ def score_lines(
     return csv_lines(fields, ([_score_cell(row.get(f)) for f in fields] for row in rows))
 
 
-def _score_cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
+def _score_cell(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
 

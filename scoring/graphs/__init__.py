@@ -1,5 +1,6 @@
 """Reasoning graphs: building them, their distances, and what a pool of them says (paper A)."""
 
+from scoring.graphs.agreement import cota, embedding_cota, embedding_entailment
 from scoring.graphs.build import (
     GraphStructure,
     build_graph,
@@ -31,8 +32,6 @@ from scoring.graphs.topology import (
 )
 from scoring.graphs.uncertainty import (
     Laplacian,
-    cota,
-    embedding_entailment,
     laplacian,
     redundancy,
     semantic_entropy,
@@ -63,6 +62,7 @@ __all__ = [
     "build_graph",
     "coherence",
     "cota",
+    "embedding_cota",
     "embedding_entailment",
     "graph_self_consistency",
     "graph_structure",

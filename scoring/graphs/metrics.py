@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scoring.graphs.agreement import cota, embedding_cota
 from scoring.graphs.ged import EdgeEmbedding, PairwiseCosts
 from scoring.graphs.geometry import PoolGeometry
 from scoring.graphs.solvers import Solver
 from scoring.graphs.topo import topo_distances, topo_summary
 from scoring.graphs.uncertainty import (
     Laplacian,
-    cota,
-    embedding_entailment,
     laplacian,
     redundancy,
     semantic_entropy,
@@ -169,8 +168,9 @@ def _metric(name: str, parts: PoolParts, shared: dict[str, Any]) -> PoolMetric:
         found = topo_summary(shared[cost], anchor=parts.medoid if "anchor" in name else None)
         detail = {"mean_distance": found.mean_distance}
         return PoolMetric(found.value, n, found.n_pairs, (), found.why_undefined, detail)
-    pairs = embedding_entailment(parts.geometry) if name == "cota" else _entailment(parts)
-    return _cota(cota(pairs), n)
+    if name == "cota":
+        return _cota(embedding_cota(parts.geometry), n)
+    return _cota(cota(_entailment(parts)), n)
 
 
 def _few(n: int) -> str:

@@ -1,17 +1,15 @@
-"""Baselines beside GRCS: redundancy, CoTA, semantic entropy, the graph Laplacian (paper A)."""
+"""Baselines beside GRCS: redundancy, semantic entropy, the graph Laplacian (paper A)."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.graphs.geometry import PoolGeometry, pool_geometry
 from scoring.types import FloatArray, ReasoningGraph
 
 ROUNDING = 1e-9
@@ -116,92 +114,6 @@ def _reached(starts: set[int], n: int, edges: Sequence[tuple[int, int]]) -> set[
                 seen.add(v)
                 waiting.append(v)
     return seen
-
-
-def cota(pairs: Iterable[tuple[ArrayLike, ArrayLike]]) -> float | None:
-    """Return CoTA: how far the steps of two traces entail each other, averaged over pairs.
-
-    Parameters
-    ----------
-    pairs : iterable of (E_ab, E_ba)
-        Entailment scores per pair of traces: E_ab, shape (n, m), of every step of a with every
-        step of b; E_ba, shape (m, n), the other way. n, m >= 1.
-
-    Returns
-    -------
-    float or None
-        An *agreement*: 1 = every step is entailed by one of the other trace; uncertainty = 1 − it.
-        In [0, 1] for scores in [0, 1]. None without pairs.
-
-    Raises
-    ------
-    ValueError
-        Naming the pair whose matrices do not fit each other or hold a value that is not finite.
-
-    Notes
-    -----
-    (Σ_i max_j E_ab(i, j) + Σ_j max_i E_ba(j, i)) / (n + m) for a pair; the mean over pairs.
-
-    References
-    ----------
-    Tanneru et al. (2024), Quantifying uncertainty in natural language explanations of large
-    language models. Paper A, section 4 (baseline "CoTA").
-
-    Examples
-    --------
-    >>> round(cota([([[0.9, 0.1], [0.2, 0.7], [0.3, 0.4]], [[0.8, 0.1, 0.2], [0.2, 0.6, 0.5]])]), 2)
-    0.68
-    """
-    values = [_pair_agreement(a, b, place) for place, (a, b) in enumerate(pairs)]
-    return math.fsum(values) / len(values) if values else None
-
-
-def _pair_agreement(e_ab: ArrayLike, e_ba: ArrayLike, place: int) -> float:
-    a, b = np.asarray(e_ab, dtype=np.float64), np.asarray(e_ba, dtype=np.float64)
-    if a.ndim != 2 or b.ndim != 2 or a.size == 0 or a.shape != b.shape[::-1]:
-        raise ValueError(
-            f"pair {place} has matrices of shape {a.shape} and {b.shape}: "
-            "give (n, m) and (m, n) with n, m >= 1"
-        )
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise ValueError(f"pair {place} holds an entailment score that is not finite")
-    best = itertools.chain(a.max(axis=1).tolist(), b.max(axis=1).tolist())
-    return math.fsum(best) / sum(a.shape)
-
-
-def embedding_entailment(
-    graphs: Sequence[ReasoningGraph] | PoolGeometry,
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield stand-in entailment scores for `cota`: the cosines of the facts' embeddings.
-
-    Parameters
-    ----------
-    graphs : sequence of ReasoningGraph, or PoolGeometry
-        At least one graph; i < j over all pairs.
-
-    Yields
-    ------
-    (E_ab, E_ba)
-        max(0, cosine), in [0, 1], and its transpose: a similarity has no direction, so that this
-        cannot tell a premise from what follows from it, as an entailment model can.
-
-    Raises
-    ------
-    ValueError
-        As `pool_geometry`.
-
-    Examples
-    --------
-    >>> g, h = ReasoningGraph([[1.0, 0.0], [0.0, 1.0]]), ReasoningGraph([[1.0, 0.0]])
-    >>> round(cota(embedding_entailment([g, h])), 4)
-    0.6667
-    """
-    pool = pool_geometry(graphs)
-    for i in range(len(pool) - 1):
-        columns = pool.vectors.columns(pool.ids[i])
-        for j in range(i + 1, len(pool)):
-            scores = np.maximum(0.0, 1.0 - columns.rows(pool.ids[j]))
-            yield scores.T, scores
 
 
 def semantic_entropy(
