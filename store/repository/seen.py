@@ -75,6 +75,17 @@ def has_looked(s: Session, rater_id: int, question_id: int) -> bool:
     return s.exec(found).first() is not None
 
 
+def looked_at(s: Session, rater_id: int) -> set[int]:
+    """Return the questions whose gold and votes this rater saw at seal level ``judge``."""
+    name = s.get_one(t.Rater, rater_id).name
+    found = s.exec(
+        select(t.Unseal.what).where(
+            t.Unseal.rater == name, col(t.Unseal.what).startswith(LOOKED, autoescape=True)
+        )
+    )
+    return {int(what.removeprefix(LOOKED)) for what in found}
+
+
 def record_reveal(s: Session, rater_id: int, questions: Iterable[int]) -> None:
     """Record, once each, that a rater has seen questions; callers name those that read the same."""
     for question in questions:

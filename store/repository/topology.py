@@ -9,6 +9,7 @@ from store import tables as t
 from store.engine import Base
 from store.records import SchemaRecord, TopologyCase, TopologyRows
 from store.repository.noted import flags_of
+from store.repository.seen import looked_at
 
 LEAST = 5
 """Scored pools that a mean told beside sealed ones is over, at least."""
@@ -27,7 +28,8 @@ class Topology(Base):
     ) -> TopologyRows:
         """Return divergence and entropy of the cases whose scores this rater may see.
 
-        Those are the cases of revealed questions; under ``judge``, which hides no scores, all. The
+        Those are the cases of revealed questions, and under ``judge``, which hides no scores, of
+        those they have looked at: whoever opens a case has that recorded, the map shows no more. The
         origin is a mean over all scored pools of the dataset and name, as any sum may be told; None
         where those are few and some are sealed.
         """
@@ -62,10 +64,12 @@ class Topology(Base):
             rows = s.exec(joined).all()
             x, y, n = s.exec(means).one()
             seen = set(s.exec(select(t.Reveal.question_id).where(t.Reveal.rater_id == rater_id)))
+            if schema.seal == "judge":
+                seen |= looked_at(s, rater_id)
         shown = tuple(
             _case(score, pool_row, question, case)
             for score, pool_row, question, case in rows
-            if question.id in seen or schema.seal == "judge"
+            if question.id in seen
         )
         # A mean over few would tell the scores of those that are sealed.
         told = n >= LEAST or len(shown) == len(rows)

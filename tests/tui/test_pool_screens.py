@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -128,8 +129,14 @@ def test_the_store_keeps_the_map_sealed(tmp_path: Path) -> None:
         ana, schema = store.rater("ana").id, store.schema()
         found = store.topology(ana, schema)
         assert (found.cases, found.n_cases, found.origin) == ((), 2, None)
+        case = store.cases(ana).rows[0]
         with pytest.raises(SealedError):
-            store.case_context(store.cases(ana).rows[0].case_id, ana, schema)
+            store.case_context(case.case_id, ana, schema)
+        judge = replace(schema, seal="judge")
+        assert store.topology(ana, judge).cases == ()
+        store.case_context(case.case_id, ana, judge)  # opened at that level, which is recorded
+        assert [c.case_id for c in store.topology(ana, judge).cases] == [case.case_id]
+        assert store.topology(ana, schema).cases == ()
 
 
 async def test_the_newest_table_is_shown_and_gold_is_held_back(tmp_path: Path) -> None:
