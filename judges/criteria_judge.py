@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from judges.fencing import Fencing
 from judges.orders import drawn_order
 from judges.plain import after_thinking, annotation, one_line, step_line, why_not
-from judges.prompts import Prompt, fence, load_prompt
+from judges.prompts import Prompt, load_prompt
 from judges.questions import QuestionText
 from judges.requests import Form, Message, Outcome, Reply, Request, Sampling
 from judges.schemas import Schema, bounded, closed_object
@@ -75,28 +76,33 @@ def criteria_request(
     sampling: Sampling = DEFAULT_SAMPLING,
     form: Form = "schema",
     seed: int = 0,
+    prompt: Prompt | None = None,
 ) -> Request:
     """Return the request for one look at one decomposed trace: what a person is shown of it.
 
     That is the question's wording, the steps with their annotations, the facts under their steps,
     and the `invented` statements, which name no step. Options, passage and the trace's answer are
     not sent. `item` only draws the order of the words (and of the worked examples): it is not sent.
-    A sampling seed gets the repeat's number added. ValueError for a trace without facts.
+    A sampling seed gets the repeat's number added; the newest `prompt` that ships is used unless
+    another one is given. ValueError for a trace without facts.
     """
     if not facts:
         raise ValueError("a decomposition without facts cannot be judged: it is left out, counted")
     order = option_order(seed, item, repeat)
-    prompt = load_prompt(f"criteria_judge-{form}")
+    prompt = load_prompt(f"criteria_judge-{form}") if prompt is None else prompt
     schema = criteria_schema(order)
     drawn = bounded(sampling, schema, form)
     if drawn.seed is not None:
         drawn = replace(drawn, seed=drawn.seed + repeat)
+    lines = list(_lines(prompt, trace, facts, invented))
+    enclosed = Fencing(prompt, q.text.strip(), *lines)
     messages = replace(prompt, examples=_ordered(prompt, order)).fill(
         rules="\n".join(prompt.part(word) for word in order),
         first=order[0],
         second=order[1],
-        question=fence(q.text.strip()),
-        steps=fence("\n".join(_lines(prompt, trace, facts, invented))),
+        question=enclosed(q.text.strip()),
+        steps=enclosed("\n".join(lines)),
+        **enclosed.values,
     )
     bound = schema if form == "schema" else None
     return Request(ROLE, model, messages, drawn, bound, repeat, prompt.label)

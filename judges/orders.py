@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 
 def drawn_order(words: tuple[str, str], seed: int, item: str, repeat: int) -> tuple[str, str]:
@@ -14,3 +15,14 @@ def drawn_order(words: tuple[str, str], seed: int, item: str, repeat: int) -> tu
     drawn = hashlib.sha256(f"{seed}\n{item}".encode("utf-8", "surrogatepass")).digest()[0]
     first, second = words
     return (first, second) if (drawn + repeat) % 2 == 0 else (second, first)
+
+
+def drawn_rotation(words: Sequence[str], seed: int, item: str, repeat: int) -> tuple[str, ...]:
+    """Return any number of words in the order in which one request offers them.
+
+    Which comes first in repeat 0 is drawn from seed and item, and each further repeat begins one
+    word later: after as many repeats as there are words, each was in every place once.
+    """
+    drawn = hashlib.sha256(f"{seed}\n{item}".encode("utf-8", "surrogatepass")).digest()
+    start = (int.from_bytes(drawn[:4], "big") + repeat) % len(words)
+    return (*words[start:], *words[:start])

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from judges.fencing import Fencing
 from judges.orders import drawn_order
 from judges.plain import after_thinking, annotation, one_line, step_line, why_not
-from judges.prompts import Prompt, fence, load_prompt
+from judges.prompts import Prompt, load_prompt
 from judges.questions import QuestionText
 from judges.requests import Form, Message, Outcome, Reply, Request, Sampling
 from judges.schemas import Schema, bounded, closed_object
@@ -89,14 +90,16 @@ def judge_request(
     sampling: Sampling = DEFAULT_SAMPLING,
     form: Form = "schema",
     seed: int = 0,
+    prompt: Prompt | None = None,
 ) -> Request:
     """Return the request for one verdict: question, steps, the trace's own answer, nothing else.
 
     `item` only draws the order of the verdict words (and of the worked examples): it is not sent.
-    A sampling seed gets the repeat's number added. ValueError for a trace without steps.
+    A sampling seed gets the repeat's number added; the newest `prompt` that ships is used unless
+    another one is given. ValueError for a trace without steps.
     """
     order = option_order(seed, item, repeat)
-    prompt = load_prompt(f"path_judge-{form}")
+    prompt = load_prompt(f"path_judge-{form}") if prompt is None else prompt
     schema = judge_schema(trace, order)
     drawn = bounded(sampling, schema, form)
     if drawn.seed is not None:
@@ -104,15 +107,30 @@ def judge_request(
     lines = [f"{step_line(step, f'{step.index}.')}{annotation(step)}" for step in trace.steps]
     if trace.answer_text is not None:
         lines.append(prompt.part("stated", answer=one_line(trace.answer_text)))
+    enclosed = Fencing(prompt, *q.texts, *lines)
     messages = replace(prompt, examples=_ordered(prompt, order)).fill(
         rules="\n".join(prompt.part(word) for word in order),
         first=order[0],
         second=order[1],
-        question=q.block(prompt),
-        trace=fence("\n".join(lines)),
+        question=q.block(prompt, enclosed),
+        trace=enclosed("\n".join(lines)),
+        **enclosed.values,
     )
     bound = schema if form == "schema" else None
     return Request(ROLE, model, messages, drawn, bound, repeat, prompt.label)
+
+
+def planted_trace(trace: Trace, sentence: str) -> Trace:
+    """Return a trace with a sentence at the end of its middle step: a model could have written it.
+
+    ValueError for a trace without steps.
+    """
+    if not trace.steps:
+        raise ValueError("a trace without steps has no place for a sentence")
+    at = len(trace.steps) // 2
+    step = trace.steps[at]
+    planted = replace(step, text=f"{step.text} {sentence}")
+    return replace(trace, steps=(*trace.steps[:at], planted, *trace.steps[at + 1 :]))
 
 
 def judge_schema(trace: Trace, order: tuple[str, str] = CATEGORIES) -> Schema:

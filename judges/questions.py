@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -63,12 +63,18 @@ class QuestionText:
         lines = (f"{letter}) {text}" for letter, text in self.letters.items())
         return "\n".join((self.text.strip(), *lines))
 
-    def block(self, prompt: Prompt) -> str:
-        """Return passage and question, each fenced, under the prompt's headings."""
-        question = prompt.part("question", question=fence(self.shown))
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What `block` encloses: the passage where there is one, and the question."""
         if self.passage is None or not self.passage.strip():
-            return question
-        return prompt.part("passage", passage=fence(self.passage.strip())) + "\n" + question
+            return (self.shown,)
+        return (self.passage.strip(), self.shown)
+
+    def block(self, prompt: Prompt, enclosed: Callable[[str], str] = fence) -> str:
+        """Return passage and question, each enclosed, under the prompt's headings."""
+        *passage, question = self.texts
+        parts = [prompt.part("passage", passage=enclosed(text)) for text in passage]
+        return "\n".join([*parts, prompt.part("question", question=enclosed(question))])
 
     def answer_form(self, prompt: Prompt) -> str:
         """Return the prompt's words for the kind of answer that is wanted."""

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from judges.questions import QuestionText
 from judges.requests import Form, Request, Sampling
 from pipeline.asking import of_its_own
 from pipeline.raters import judge_id
 from store import Store
 from store.model_records import VoteRecord, VotesSettled
-from store.records import PoolRecord
 
 if TYPE_CHECKING:
     from judges.endpoint import Endpoint
 
 
-class JudgeStage:
-    """One judge at work under one schema and prompt version."""
+G = TypeVar("G")
+
+
+class JudgeStage(Generic[G]):
+    """One judge at work under one schema and prompt version; items come in groups of G."""
 
     def __init__(
         self,
@@ -26,7 +27,6 @@ class JudgeStage:
         endpoint: Endpoint,
         rater: str,
         schema: str,
-        texts: Mapping[tuple[str, str], QuestionText],
         form: Form,
         sampling: Sampling,
         seed: int,
@@ -35,11 +35,10 @@ class JudgeStage:
         self._store = store
         self._model = endpoint.model
         self._schema = schema
-        self._texts = texts
         self._form = form
         self._sampling = sampling
         self._seed = seed
-        self._missing: list[tuple[PoolRecord, list[tuple[str, int]]]] = []
+        self._missing: list[tuple[G, list[tuple[str, int]]]] = []
         self._ids: dict[str, int] = {}
         self._rater_id = judge_id(store, rater)
         self.rater = rater
@@ -67,11 +66,11 @@ class JudgeStage:
             return {}
         return self._store.voted(self._rater_id, self.prompt_version, schema=self._schema)
 
-    def _note(self, pool: PoolRecord, lacking: list[tuple[str, int]]) -> None:
-        """Note which verdicts on a pool are missing."""
+    def _note(self, group: G, lacking: list[tuple[str, int]]) -> None:
+        """Note which verdicts on a group are missing."""
         self.total += len(lacking)
         if lacking:
-            self._missing.append((pool, lacking))
+            self._missing.append((group, lacking))
 
     def _refuse_other(self, there: Collection[str | None], asked: Request) -> None:
         """Refuse to mix two ways of asking under one name."""

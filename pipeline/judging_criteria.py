@@ -14,15 +14,16 @@ from judges.criteria_judge import (
     option_order,
     read_criteria,
 )
-from judges.prompts import load_prompt
+from judges.prompts import Prompt, PromptChoice, chosen_prompt
+from judges.questions import QuestionText
 from judges.requests import Form, Request, Sampling
 from pipeline.asking import Answered, How, Job, ask_jobs
 from pipeline.judge_stage import JudgeStage
+from pipeline.judged import Which
 from pipeline.judging import (
     CRITERIA_SCHEMA,
     UNPARSED,
     JudgeRunSummary,
-    Which,
     self_agreement,
 )
 from pipeline.models import choose_form
@@ -60,6 +61,7 @@ def judge_criteria(
     seed: int = 0,
     form: Form | None = None,
     sampling: Sampling = DEFAULT_SAMPLING,
+    prompt: PromptChoice = None,
     **how: Unpack[How],
 ) -> JudgeRunSummary:
     """Ask `repeats` times about each chosen trace of a decomposition: one request, three verdicts.
@@ -80,14 +82,16 @@ def judge_criteria(
     datasets = known_datasets(store, dataset)
     dry_run = how.get("dry_run", False)
     choice = choose_form(store, endpoint, form, dry_run=dry_run, transport=how.get("transport"))
-    prompt_version = load_prompt(f"criteria_judge-{choice.form}").label
+    chosen = chosen_prompt(f"criteria_judge-{choice.form}", prompt)
+    prompt_version = chosen.label
     stage = _Stage(
         made,
+        question_texts(store, datasets),
+        chosen,
         store,
         endpoint,
         judge_name(store, endpoint, rater, prompt_version, CRITERIA_SCHEMA),
         CRITERIA_SCHEMA,
-        question_texts(store, datasets),
         choice.form,
         endpoint.keyed(sampling),
         seed,
@@ -158,14 +162,23 @@ def _wanted(
     return frozenset(path_key(*key.trace) for key in keys if key.decomposition == made.name)
 
 
-class _Stage(JudgeStage):
+class _Stage(JudgeStage[PoolRecord]):
     """One judge at work on a decomposition."""
 
     n_factless = 0
 
-    def __init__(self, made: DecompositionRecord, *args: Any, **options: Any) -> None:
+    def __init__(
+        self,
+        made: DecompositionRecord,
+        texts: Mapping[tuple[str, str], QuestionText],
+        prompt: Prompt,
+        *args: Any,
+        **options: Any,
+    ) -> None:
         super().__init__(*args, **options)
         self._made = made
+        self._texts = texts
+        self._prompt = prompt
         self.traces: list[str] = []
 
     @property
@@ -199,6 +212,7 @@ class _Stage(JudgeStage):
             sampling=self._sampling,
             form=self._form,
             seed=self._seed,
+            prompt=self._prompt,
         )
         return self._own(request)
 

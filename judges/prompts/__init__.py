@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from judges.requests import Message
 
-__all__ = ["Prompt", "fence", "load_prompt", "prompt_names", "prompt_versions", "read_prompt"]
+__all__ = [
+    "Prompt",
+    "PromptChoice",
+    "chosen_prompt",
+    "fence",
+    "load_prompt",
+    "own_prompt",
+    "prompt_names",
+    "prompt_versions",
+    "read_prompt",
+]
+
+PromptChoice = int | Path | None
+"""Which prompt of a role: a version that ships, a file of one's own, or the newest."""
 
 _DIRECTORY = Path(__file__).parent
 _FILE = re.compile(r"([a-z][a-z_-]*)-([1-9][0-9]*)\.toml")
 _PLACE = re.compile(r"\{([a-z][a-z_]*)\}")
+_HASH_DIGITS = 12
 _QUOTES = re.compile(r'"{3,}')
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -27,7 +42,7 @@ class Prompt:
 
     `system` and `user` have places, a lower-case name in braces; every other brace is text.
     `examples` are whole messages, sent as they are. `parts` are pieces that a role puts into a
-    place where they apply.
+    place where they apply. `own` is the hash of a file that does not ship; its version is 0.
     """
 
     name: str
@@ -36,11 +51,12 @@ class Prompt:
     user: str
     examples: tuple[Message, ...] = ()
     parts: Mapping[str, str] = field(default_factory=dict)
+    own: str | None = None
 
     @property
     def label(self) -> str:
-        """What is stored as a request's prompt version: ``name/version``."""
-        return f"{self.name}/{self.version}"
+        """What is stored as a request's prompt version: ``name/version``, or ``name@hash``."""
+        return f"{self.name}/{self.version}" if self.own is None else f"{self.name}@{self.own}"
 
     @property
     def places(self) -> frozenset[str]:
@@ -83,6 +99,47 @@ def load_prompt(name: str, version: int | None = None) -> Prompt:
     if wanted not in versions:
         raise ValueError(f"prompt {name!r} has no version {wanted}: {_listed(map(str, versions))}")
     return _loaded(name, wanted)
+
+
+def chosen_prompt(name: str, choice: PromptChoice = None) -> Prompt:
+    """Return the prompt that is meant. ValueError and OSError as `load_prompt` and `own_prompt`."""
+    return own_prompt(choice, name) if isinstance(choice, Path) else load_prompt(name, choice)
+
+
+def own_prompt(path: Path, name: str) -> Prompt:
+    """Read a prompt of one's own in place of one that ships.
+
+    Its version is the hash of its bytes. It needs the places and parts of the newest that ships,
+    for these are what the role fills.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, and what is missing or unknown.
+    OSError
+        When it cannot be read.
+    """
+    content = path.read_bytes()
+    newest = load_prompt(name)
+    try:
+        prompt = read_prompt(content.decode("utf-8-sig"), name, 0)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    for what, needed, found in (
+        ("places", newest.places, prompt.places),
+        ("parts", set(newest.parts), set(prompt.parts)),
+    ):
+        if found != needed:
+            raise ValueError(
+                f"{path}: a prompt in place of {newest.label} needs the {what} {_listed(needed)}; "
+                f"it has {_listed(found)}"
+            )
+    if prompt.examples and len(prompt.examples) != len(newest.examples):
+        raise ValueError(
+            f"{path}: {len(prompt.examples) // 2} worked examples; {newest.label} has "
+            f"{len(newest.examples) // 2}, in a fixed order: give as many, or none"
+        )
+    return replace(prompt, own=hashlib.sha256(content).hexdigest()[:_HASH_DIGITS])
 
 
 def prompt_names() -> tuple[str, ...]:

@@ -323,8 +323,8 @@ def test_a_panel_of_several_models() -> None:
         assert len(bad.seen) == n
     assert ran.code == 0
     assert ran.out.splitlines() == [
-        "panel    all: one (path_judge-schema/1), two (path_judge-schema/1), "
-        "three (path_judge-schema/1); 2 paths",
+        "panel    all: one (path_judge-schema/2), two (path_judge-schema/2), "
+        "three (path_judge-schema/2); 2 paths",
         "labels   2 added, 0 changed, 0 as before; 0 tied (unsure), 0 without a readable verdict",
     ]
     with open_store(DB) as store:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import string
 from typing import Any
 
@@ -91,3 +92,12 @@ values = st.recursive(
     max_leaves=12,
 )
 """JSON values, whatever the schema said."""
+
+
+def unmarked(text: str) -> str:
+    """Return a judge's message without its first line, quotation marks in place of its own row."""
+    first, _, rest = text.partition("\n")
+    found = re.search(r"lines that read (==== [0-9a-f]{16} ====);", first)
+    assert found is not None
+    assert rest.count(found[1]) >= 4
+    return rest.replace(found[1], '"""')

@@ -24,27 +24,49 @@ from judges.prompts import Prompt, fence, load_prompt, prompt_names, prompt_vers
 from judges.questions import QuestionText
 from judges.requests import Form, Message, Request, Sampling
 from judges.schemas import KEYWORDS, Schema, bounded, closed_object, longest, max_tokens
+from pipeline.judged import ROLES, ROLES_OF_SCHEMAS
 from scoring.types import Fact, Step, Trace
-from tests.judges.asked import CHOICE, QUESTIONS, SUM, TRACE, YES_NO
+from tests.judges.asked import CHOICE, QUESTIONS, SUM, TRACE, YES_NO, unmarked
 
 FORMS: tuple[Form, ...] = ("schema", "text")
 
 SHIPPED = {
+    "cause_judge-schema/1": "abe839567a94d83e49499b5942186d502359c8e8940437b9d96a3ca22d2f40de",
+    "cause_judge-text/1": "8b507dece1f9e166bbd3ab056a4cc7a7abf10f12c87b0b08e9a8781f47134686",
+    "counterfactual_judge-schema/1": "56d3e1ecfc447a79eccaa630b9d4d5bba50bdc5ca8ebeb5b344fd924ab53bf6a",
+    "counterfactual_judge-text/1": "1fe0374f6cd754c0cf442b8d8f6d5a7034d69765dcb6c9850b6396e73bf52d14",
     "criteria_judge-schema/1": "050606257e9a0b24bcead923debf64e514756b015096fc5de6b42cb534b6aa4c",
+    "criteria_judge-schema/2": "9f1588b702bd02d2c10226354b5ae37ac068356c4fb9f82f2cd13365f3aae321",
     "criteria_judge-text/1": "3e0b1453c7168669e914d8741a8d55501fb95767895719def83bc6a6dda8b094",
+    "criteria_judge-text/2": "657dde2595892cf754a971c454aa8fe345662528a7dd6fc103d4c57ad5ca1eea",
+    "cycle_judge-schema/1": "07f507f3856153788043a96a38a2d4417d75ed25a286671a380a6a8f13b743da",
+    "cycle_judge-text/1": "7a1178ef13e34d78b17ddbb4e77c6ff64918923c86e8b7484e312033a1e649ec",
     "decomposer-schema/1": "8b1195cfaeb872f0743bcefcb815ec34ce9905c29d7000fea6683b6fcca0a111",
     "decomposer-text/1": "cde3e80a291d1092c2332d1b5602fcefbfce102a65abb6139358327c89237ded",
+    "deduction_judge-schema/1": "4deb40d806b329bc03745e54dbf62ae7085a10f9c2ac697ae70a2a6a1979167b",
+    "deduction_judge-text/1": "cb4c6d004bdc1f9506f0e6a3fab25b65772b2a30cc9edff7c73fc3e1b654d7bd",
     "early_answerer-schema/1": "92bc847d33f8c5d42f9125b4475cdfcd3b1550681608cc015cbfea3369e63c50",
     "early_answerer-text/1": "52b426525f86c66f81f9c84234658c1f7583b8b0fe0a92a6ffaa8884447be436",
     "generator-schema-long/1": "87c51aff9c5b800b0ade28974c3158fd597fcaa00a2a7075d80df0a9181914f7",
     "generator-schema-short/1": "8a2262fe464210458a4e4c7768af6c3742f66602be429b55373cc6b7b353c1f1",
     "generator-text-long/1": "a344f249e94c421ccec65b094c9a930edd0fc0fc97434ffab8e01dd67cad4df6",
     "generator-text-short/1": "74d8b6ac5f65eb242b98bff3e38ddad6f1d9006151ae6bb00dba8cf7555003e0",
+    "pair_judge-schema/1": "d925167618b91508f9ab82a8dbe58ba4454668c24730c9c269784ae912844145",
+    "pair_judge-text/1": "357e9572e388be3608779469bc714d8d47d70995160d028ff3fad70c1eea77f2",
     "path_judge-schema/1": "bdff8e03debcb7b0ddf24f032c92a6c35708a901b15274afeb6d99b3b661775a",
+    "path_judge-schema/2": "c9b7ba188d884bfde3d19565cadd1f4b5d54e16667599a2e8fa01413cb19e507",
     "path_judge-text/1": "d6cde4023a156753e0644f409585e6d914b2cde5bbd27d4da4b72ff585410726",
+    "path_judge-text/2": "ce56447a512499fbb73ef9d97701c2058503747c62173d536bb6628735d7d793",
+    "step_judge-schema/1": "322d688186ccd13fffcdb1e352a221bba0c4114842042c85e8b56db16bcfc873",
+    "step_judge-text/1": "ffa7b9f089a14c919a2abf6f6847ef1a2e9517e9bc8eb1dac2f37cc9974e54c5",
+    "trace_judge-schema/1": "06a9c5d8f9f938eca59dafda521915fca2b209f70c3a04409ff5ef05f3e1ee31",
+    "trace_judge-text/1": "cca137e84f82dc1f42a1ea97ae0bc19a0b686905bc3d0772e239a90ead4b8e47",
 }
 """Label → sha256 of the file. A prompt that is changed needs a new file with the next version: what
 was asked under the old label stays what the old file says."""
+
+
+BY_SCHEMA = tuple(f"{name}-" for name in (*ROLES.values(), *ROLES_OF_SCHEMAS.values()))
 
 
 def _file(label: str) -> Path:
@@ -138,15 +160,25 @@ def test_a_fence_does_not_occur_in_what_it_encloses(text: str) -> None:
     assert fence(text) == fence(text)
 
 
+def _versions(name: str) -> list[Prompt]:
+    return [load_prompt(name, version) for version in prompt_versions(name)]
+
+
 def _requests(form: Form, q: QuestionText, trace: Trace) -> Iterator[Request]:
     yield generate_request("m", q, sample=0, form=form)
     yield generate_request("m", q, sample=0, form=form, length="long")
     if trace.steps:
         yield decompose_request("m", q, trace, form=form)
-        yield judge_request("m", q, trace, item="i", form=form)
+        yield from (
+            judge_request("m", q, trace, item="i", form=form, prompt=prompt)
+            for prompt in _versions(f"path_judge-{form}")
+        )
     facts = [Fact(step.text, step.index) for step in trace.steps]
     if facts:
-        yield criteria_request("m", q, trace, facts, item="i", form=form)
+        yield from (
+            criteria_request("m", q, trace, facts, item="i", form=form, prompt=prompt)
+            for prompt in _versions(f"criteria_judge-{form}")
+        )
     for _, request in early_requests("m", q, facts, form=form, empty=True):
         yield request
 
@@ -161,7 +193,8 @@ def test_every_request_says_which_prompt_it_was(form: Form) -> None:
             assert [m.speaker for m in request.messages][:1] == ["system"]
             assert [m.speaker for m in request.messages][-1:] == ["user"]
     used = {r.prompt_version for form in FORMS for r in _requests(form, SUM, TRACE)}
-    assert used == set(SHIPPED)
+    # The judges by a schema are in test_item_judge.
+    assert used == {label for label in SHIPPED if not label.startswith(BY_SCHEMA)}
 
 
 def _questions_of(user: str) -> QuestionText:
@@ -194,7 +227,8 @@ def test_worked_examples_look_like_what_is_asked(name: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_worked_examples_of_the_judge_look_like_what_is_asked(form: Form) -> None:
     for user, _ in _examples(f"path_judge-{form}"):
-        *lines, stated = user.split('Reasoning:\n"""\n')[1].removesuffix('\n"""').splitlines()
+        plain = unmarked(user)
+        *lines, stated = plain.split('Reasoning:\n"""\n')[1].removesuffix('\n"""').splitlines()
         steps = []
         for line in lines:
             found = re.fullmatch(r"(\d+)\. (.*) \[depends_on: (.*)\]", line)
@@ -202,7 +236,7 @@ def test_worked_examples_of_the_judge_look_like_what_is_asked(form: Form) -> Non
             used = () if found[3] == "none" else tuple(map(int, found[3].split(", ")))
             steps.append(Step(int(found[1]), found[2], used))
         trace = Trace(tuple(steps), stated.removeprefix("Stated answer: "), None)
-        request = judge_request("m", _questions_of(user), trace, item="i", form=form)
+        request = judge_request("m", _questions_of(plain), trace, item="i", form=form)
         assert request.messages[-1].content == user
 
 
@@ -218,7 +252,8 @@ def test_worked_examples_of_the_decomposer_look_like_what_is_asked(form: Form) -
 @pytest.mark.parametrize("form", FORMS)
 def test_worked_examples_of_the_criteria_judge_look_like_what_is_asked(form: Form) -> None:
     for user, _ in _examples(f"criteria_judge-{form}"):
-        lines = user.split('under it:\n"""\n')[1].removesuffix('\n"""').splitlines()
+        plain = unmarked(user)
+        lines = plain.split('under it:\n"""\n')[1].removesuffix('\n"""').splitlines()
         steps: list[Step] = []
         facts: list[Fact] = []
         for line in lines:
@@ -229,7 +264,7 @@ def test_worked_examples_of_the_criteria_judge_look_like_what_is_asked(form: For
             elif line != "   (no fact)":
                 facts.append(Fact(line.removeprefix("   - "), steps[-1].index))
         trace = Trace(tuple(steps), "PLANTED", None)
-        request = criteria_request("m", _questions_of(user), trace, facts, item="i", form=form)
+        request = criteria_request("m", _questions_of(plain), trace, facts, item="i", form=form)
         assert request.messages[-1].content == user
 
 

@@ -84,6 +84,15 @@ def said(seen: Seen) -> str:
         if bound:
             return json.dumps({n: {"rationale": "It holds.", "verdict": "yes"} for n in names})
         return "\n".join(f"{n} reason: It holds.\n{n}: yes" for n in names)
+    if role.endswith("_judge"):
+        words = seen.prompt.rpartition("The words: ")[2].split(", ")
+        word = "valid" if "valid" in words else min(words)
+        if bound:
+            fields = seen.body["response_format"]["json_schema"]["schema"]["properties"]
+            several = fields["verdict"]["type"] == "array"
+            reply: dict[str, Any] = dict.fromkeys(fields)
+            return json.dumps({**reply, "rationale": "So.", "verdict": [word] if several else word})
+        return f"Rationale: So.\nVerdict: {word}"
     if role == "probe":
         return '{"colour": "red"}' if bound else "is"
     return json.dumps({"answer": answer_of(seen)}) if bound else answer_of(seen)

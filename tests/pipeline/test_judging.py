@@ -65,7 +65,7 @@ def test_the_paths_of_the_queue_are_judged(store: Store, server: FaultServer) ->
     assert (settled.n_added, settled.n_changed, settled.n_known) == (4, 0, 0)
     (exported, *_) = store.export_labels(rater="small")
     assert (exported.label.rater_kind, exported.label.rationale) == ("judge", "It holds.")
-    assert exported.label.prompt_version == "path_judge-schema/1"
+    assert exported.label.prompt_version == "path_judge-schema/2"
     assert exported.label.raw is not None
     assert json.loads(exported.label.raw)["verdict"] == "faithful"
 
@@ -236,7 +236,8 @@ def test_the_judge_never_sees_gold_votes_or_scores(store: Store, server: FaultSe
     ("options", "message"),
     [
         ({"repeats": 0}, "repeats is 0"),
-        ({"schema": "step"}, "schema is 'step'"),
+        ({"schema": "pair"}, "no pair items to judge under schema pair"),
+        ({"schema": "odd"}, "odd"),
         ({"items": "labelled"}, "needs that rater's name"),
         ({"labelled_by": "ana"}, "only that"),
         ({"items": "labelled", "labelled_by": "eve"}, "no rater 'eve'"),

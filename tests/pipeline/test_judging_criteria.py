@@ -15,6 +15,7 @@ from pipeline.importing import import_files
 from pipeline.judging import judge
 from store import Store
 from store.keys import CRITERIA
+from tests.judges.asked import unmarked
 from tests.judges.faults import Answer, FaultServer, Seen, error, ok
 from tests.pipeline.conftest import line, write_lines
 from tests.pipeline.scripted import endpoint, only_role, roles, serving
@@ -81,7 +82,7 @@ def test_the_sample_is_judged_with_one_request_a_trace(store: Store, server: Fau
     assert (done.n_items, done.n_complete, done.decomposition) == (2, 2, "split")
     assert done.verdicts == {"yes": 6}
     assert done.criteria == {name: {"yes": 2} for name in CRITERIA}
-    assert (done.rater, done.prompt_version) == ("small", "criteria_judge-schema/1")
+    assert (done.rater, done.prompt_version) == ("small", "criteria_judge-schema/2")
     assert done.settled is not None
     assert (done.settled.n_items, done.settled.n_added) == (6, 6)
     found = labels(store)
@@ -95,7 +96,7 @@ def test_the_sample_is_judged_with_one_request_a_trace(store: Store, server: Fau
 
 def test_the_judge_sees_what_a_person_is_shown(store: Store, server: FaultServer) -> None:
     judge(store, endpoint(server), schema=SCHEMA, decomposition="split", items="all")
-    prompts = sorted(seen.prompt for seen in server.seen)
+    prompts = sorted(unmarked(seen.prompt) for seen in server.seen)
     assert len(prompts) == N
     assert prompts[0] == (
         'Question:\n"""\nQuestion q0?\n"""\nSteps, each with its facts under it:\n"""\n'
@@ -170,7 +171,7 @@ def test_the_majority_is_by_criterion(store: Store) -> None:
 def test_both_orders_are_offered_and_recorded(store: Store, server: FaultServer) -> None:
     judge(store, endpoint(server), schema=SCHEMA, decomposition="split", repeats=2)
     rater = next(r for r in store.raters() if r.name == "small")
-    votes = store.votes(rater.id, "criteria_judge-schema/1", schema=SCHEMA)
+    votes = store.votes(rater.id, "criteria_judge-schema/2", schema=SCHEMA)
     assert len(votes) == 6
     for said in votes.values():
         assert {v.option_order for v in said} == {("yes", "no"), ("no", "yes")}
@@ -204,7 +205,7 @@ def test_what_is_not_said_is_no_label_and_no_guess(store: Store) -> None:
     text = "atomic: yes\nnothing_invented: perhaps"
     with serving(only_role("criteria_judge", lambda _: ok(text))) as server:
         done = judge(store, endpoint(server, structured="text"), schema=SCHEMA)
-    assert done.prompt_version == "criteria_judge-text/1"
+    assert done.prompt_version == "criteria_judge-text/2"
     assert done.criteria == {
         "atomic": {"yes": 2},
         "nothing_invented": {"unparsed": 2},

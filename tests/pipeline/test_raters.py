@@ -18,7 +18,7 @@ from tests.judges.faults import FaultServer
 from tests.pipeline.scripted import add_questions, endpoint, serving
 
 KEY = "path:toy/q1/small/0"
-SECOND = "path_judge-schema/2"
+SECOND = "path_judge-schema/3"
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def next_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     for path in there.glob("*.toml"):
         text = path.read_text("utf-8")
         (here / path.name).write_text(text, "utf-8")
-        if path.name == "path_judge-schema-1.toml":
-            (here / "path_judge-schema-2.toml").write_text(text + "\n", "utf-8")
+        if path.name == "path_judge-schema-2.toml":
+            (here / "path_judge-schema-3.toml").write_text(text + "\n", "utf-8")
     monkeypatch.setattr(judges.prompts, "_DIRECTORY", here)
     caches = (judges.prompts._files, judges.prompts._loaded)
     for cache in caches:
@@ -67,7 +67,7 @@ def test_the_next_prompt_version_is_another_rater(
     again = judge(store, endpoint(server), items="all")
     assert (again.rater, again.asking.n_requests) == (f"small · {SECOND}", 0)
     assert prompts(store) == {
-        "small": {"path_judge-schema/1"},
+        "small": {"path_judge-schema/2"},
         f"small · {SECOND}": {SECOND},
     }
 
@@ -84,7 +84,7 @@ def test_both_forms_are_two_prompts_and_each_finds_its_rater_again(
     bound, text = endpoint(server), endpoint(server, structured="text")
     assert judge(store, text, items="all").rater == "small"
     for _ in range(2):
-        assert judge(store, bound, items="all").rater == "small · path_judge-schema/1"
+        assert judge(store, bound, items="all").rater == "small · path_judge-schema/2"
         assert judge(store, text, items="all").rater == "small"
 
 
@@ -101,12 +101,12 @@ def test_imported_labels_count_as_well(store: Store, server: FaultServer, told: 
         batch.add_label(
             NewLabel(KEY, "path", "small", "judge", "labelled", "spurious", prompt_version=told)
         )
-    assert judge(store, endpoint(server), items="all").rater == "small · path_judge-schema/1"
+    assert judge(store, endpoint(server), items="all").rater == "small · path_judge-schema/2"
     assert prompts(store)["small"] == {told}
 
 
 def test_imported_labels_of_the_same_prompt_go_on(store: Store, server: FaultServer) -> None:
-    version = "path_judge-schema/1"
+    version = "path_judge-schema/2"
     with store.importing() as batch:
         batch.add_label(
             NewLabel(KEY, "path", "small", "judge", "labelled", "spurious", prompt_version=version)
@@ -119,7 +119,7 @@ def test_a_name_that_was_given_is_refused_and_not_changed(
 ) -> None:
     judge(store, endpoint(server), items="all", rater="mine")
     n = len(server.seen)
-    with pytest.raises(ValueError, match="'mine' has labels that path_judge-schema/1 brought"):
+    with pytest.raises(ValueError, match="'mine' has labels that path_judge-schema/2 brought"):
         judge(store, endpoint(server, structured="text"), items="all", rater="mine")
     assert len(server.seen) == n
     assert [r.name for r in store.raters()] == ["mine"]
@@ -127,14 +127,14 @@ def test_a_name_that_was_given_is_refused_and_not_changed(
 
 def test_the_longer_name_may_be_taken_as_well(store: Store, server: FaultServer) -> None:
     judge(store, endpoint(server, structured="text"), items="all")
-    taken = "small · path_judge-schema/1"
+    taken = "small · path_judge-schema/2"
     judge(store, endpoint(server, structured="text"), items="all", rater=taken)
     with pytest.raises(ValueError, match="name this one with another --rater NAME"):
-        judge_name(store, endpoint(server), None, "path_judge-schema/1", "path")
+        judge_name(store, endpoint(server), None, "path_judge-schema/2", "path")
 
 
 def test_a_dry_run_names_the_same_rater(store: Store, server: FaultServer) -> None:
     judge(store, endpoint(server, structured="text"), items="all")
     dry = judge(store, endpoint(server), items="all", dry_run=True)
-    assert dry.rater == "small · path_judge-schema/1"
+    assert dry.rater == "small · path_judge-schema/2"
     assert [r.name for r in store.raters()] == ["small"]
