@@ -55,6 +55,18 @@ def settle_panel(
     return PanelSummary(rater, tuple(zip(names, versions, strict=True)), settled)
 
 
+def voting(store: Store, name: str, schema: str, prompt: str | None) -> tuple[int, str, str]:
+    """Return id, name and prompt version of a judge whose votes are meant.
+
+    Raises
+    ------
+    ValueError
+        When there is no such judge, it has no votes, or it is open which prompt version counts.
+    """
+    record = known_rater(store, name)
+    return record.id, record.name, _version(store, record, schema, prompt)
+
+
 def _version(store: Store, record: RaterRecord, schema: str, prompt: str | None) -> str:
     """Return the prompt version of a judge that counts."""
     if record.kind != "judge":
@@ -66,6 +78,6 @@ def _version(store: Store, record: RaterRecord, schema: str, prompt: str | None)
         return versions[0]
     if prompt not in versions:
         raise ValueError(
-            f"judge {record.name!r} has votes under {', '.join(versions)}: choose with --prompt"
+            f"judge {record.name!r} has votes under {', '.join(versions)}: choose with --prompt-version"
         )
     return prompt

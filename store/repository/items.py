@@ -161,6 +161,15 @@ class Items(Base):
                 found.update((key, ident or 0) for key, ident in rows)
         return found
 
+    def item_keys(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return the keys of items, id → key."""
+        found: dict[int, str] = {}
+        with self._read() as s:
+            for part in chunks(sorted(set(ids))):
+                rows = s.exec(select(t.Item.id, t.Item.key).where(col(t.Item.id).in_(part)))
+                found.update((ident or 0, key) for ident, key in rows)
+        return found
+
     def queued_items(self) -> dict[str, int]:
         """Return the path items of the queue, key → id, by key: an order that tells nothing."""
         with self._read() as s:

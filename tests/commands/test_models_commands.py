@@ -339,8 +339,8 @@ def test_a_panel_of_several_models() -> None:
         (["--panel", "three", "--of", "one", "--of", "two"], "has votes of its own"),
         (["--panel", "p", "--of", "one", "--of", "all"], "judge 'all' has no votes"),
         (["--panel", "p", "--of", "one", "--of", "eve"], "no rater 'eve'"),
-        (["--of", "one"], "go with --panel NAME"),
-        (["--panel", "p", "--of", "one", "--of", "two", "--prompt", "x"], "choose with --prompt"),
+        (["--of", "one"], "goes with --panel NAME or --compare"),
+        (["--panel", "p", "--of", "one", "--of", "two", "--prompt-version", "x"], "choose with"),
     ):
         refused = medoid("judge", *call)
         assert (refused.code, refused.err.count("\n")) == (2, 1)

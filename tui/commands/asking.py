@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -185,7 +185,7 @@ def print_left(asking: AskSummary) -> None:
         )
 
 
-def end(*askings: AskSummary) -> None:
+def end(*askings: AskSummary) -> NoReturn:
     """End the command: 1 where something failed or is left, 0 otherwise."""
     raise typer.Exit(OK if all(a.complete for a in askings) else PARTLY)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -42,12 +43,14 @@ from tui.commands.common import (
 
 if TYPE_CHECKING:
     from pipeline.judging import JudgeRunSummary
+    from pipeline.planting import PlantedReport
     from store.model_records import VotesSettled
 
 FLAGS = {
     "faithful_with_wrong_step": "faithful with a wrong step",
     "spurious_without_step": "spurious without one",
     "step_out_of_range": "a step that is not there",
+    "step_with_other_category": "a first wrong step beside a category that takes none",
     "partly_unparsed": "replies without a readable verdict on some of the criteria",
 }
 
@@ -67,21 +70,24 @@ def judge(
             "where another one judged under that name.",
         ),
     ] = None,
-    schema: Annotated[str, typer.Option(help="Which label schema: path, decomposition.")] = "path",
+    schema: Annotated[
+        str,
+        typer.Option(help="Which label schema: path, step, decomposition … or one of your own."),
+    ] = "path",
     decomposition: Annotated[
         str | None,
         typer.Option("--decomposition", help="Which one is judged, with --schema decomposition."),
     ] = None,
     every: Annotated[
         bool,
-        typer.Option("--all", help="Judge every trace, not only the queue's paths or the sample."),
+        typer.Option("--all", help="Judge every item, not only the queue's paths or the sample."),
     ] = False,
     labelled: Annotated[
         str | None, typer.Option("--labelled", help="Judge what this rater labelled.")
     ] = None,
     dataset: DatasetOption = None,
     pool: PoolOption = None,
-    repeats: Annotated[int, typer.Option("-k", "--repeats", min=1, help="Verdicts per path.")] = 1,
+    repeats: Annotated[int, typer.Option("-k", "--repeats", min=1, help="Verdicts per item.")] = 1,
     seed: Annotated[
         int, typer.Option(min=0, help="Seed of the order in which the verdicts are offered.")
     ] = 0,
@@ -90,10 +96,33 @@ def judge(
         typer.Option("--panel", help="Ask nobody: make the majority of judges this rater's label."),
     ] = None,
     of: Annotated[
-        list[str] | None, typer.Option("--of", help="A judge of the panel.  (repeatable)")
+        list[str] | None,
+        typer.Option("--of", help="A judge of the panel or the comparison.  (repeatable)"),
+    ] = None,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare", help="Ask nobody: compare two judges, or two prompt versions of one."
+        ),
+    ] = False,
+    planted: Annotated[
+        int | None,
+        typer.Option(
+            "--planted",
+            min=1,
+            help="Check on so many judged items whether an instruction in them turns the verdict.",
+        ),
     ] = None,
     prompt: Annotated[
-        str | None, typer.Option("--prompt", help="Which prompt version of the panel's judges.")
+        Path | None, typer.Option("--prompt", help="A prompt file of your own; its hash is kept.")
+    ] = None,
+    prompt_version: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prompt-version",
+            help="Ask with this version of the prompt (a number); with --panel or --compare, whose "
+            "verdicts count.  (repeatable)",
+        ),
     ] = None,
     form: FormOption = None,
     temperature: TemperatureOption = None,
@@ -107,23 +136,60 @@ def judge(
 ) -> None:
     """Ask a model whether paths are faithful; its majority verdict becomes the judge's label.
 
-    With --schema decomposition it is asked whether the facts of the sampled traces are atomic, none
-    is invented, and dependencies are kept.
+    With --schema step it is asked of each step, with --schema decomposition whether the facts of
+    the sampled traces are atomic, none is invented, and dependencies are kept; any other schema is
+    judged by its own guideline and categories.
 
     The judge never sees gold, votes, scores or labels. Single verdicts stay sealed: totals are
     printed. Exit code 1: some requests failed or are left.
     """
-    if panel is not None or of or prompt is not None:
-        _panel(chosen_db(context, db), panel, of or [], schema, prompt, as_json)
+    versions = tuple(prompt_version or ())
+    if compare:
+        _compare(chosen_db(context, db), panel, of or [], schema, versions, as_json)
+        return
+    if panel is not None or of:
+        _panel(chosen_db(context, db), panel, of or [], schema, versions, as_json)
         return
     from judges.path_judge import DEFAULT_SAMPLING
     from pipeline.asking import sampling_for
     from pipeline.judging import judge as run
+    from pipeline.planting import planted_check
 
     with usage_errors(), database(chosen_db(context, db)) as store:
         if every and labelled is not None:
             raise ValueError("give --all or --labelled RATER, not both")
+        told = _chosen_prompt(prompt, versions)
         endpoint, chosen = chosen_form(chosen_endpoint(model, models, base_url, key_env), form)
+        drawn = sampling_for(
+            endpoint,
+            DEFAULT_SAMPLING,
+            temperature=temperature,
+            top_p=top_p,
+            max_tokens=max_tokens,
+            seed=sampling_seed,
+        )
+        how = asking_how(max_tokens_total, max_cost, dry_run)
+        if planted is not None:
+            if every or labelled is not None or decomposition is not None or repeats != 1:
+                raise ValueError(
+                    "--planted goes with --schema, --rater, --dataset, --pool, --seed and how the "
+                    "model is asked; it draws from all that was judged"
+                )
+            report = planted_check(
+                store,
+                endpoint,
+                n=planted,
+                schema=schema,
+                rater=rater,
+                dataset=dataset or None,
+                pool=pool,
+                seed=seed,
+                form=chosen,
+                sampling=drawn,
+                prompt=told,
+                **how,
+            )
+            _end_planted(report, as_json)
         summary = run(
             store,
             endpoint,
@@ -137,15 +203,9 @@ def judge(
             repeats=repeats,
             seed=seed,
             form=chosen,
-            sampling=sampling_for(
-                endpoint,
-                DEFAULT_SAMPLING,
-                temperature=temperature,
-                top_p=top_p,
-                max_tokens=max_tokens,
-                seed=sampling_seed,
-            ),
-            **asking_how(max_tokens_total, max_cost, dry_run),
+            sampling=drawn,
+            prompt=told,
+            **how,
         )
     if as_json:
         print_json(judge_json(summary))
@@ -155,8 +215,63 @@ def judge(
     end(summary.asking)
 
 
+def _chosen_prompt(prompt: Path | None, versions: tuple[str, ...]) -> Path | int | None:
+    """Return which prompt is asked with. ValueError when that is not clear."""
+    if prompt is not None and versions:
+        raise ValueError("give --prompt FILE or --prompt-version NUMBER, not both")
+    if prompt is not None:
+        return prompt
+    if not versions:
+        return None
+    if len(versions) > 1 or not versions[0].isascii() or not versions[0].isdecimal():
+        raise ValueError(
+            f"--prompt-version is {', '.join(versions)}; one number, such as 1, is right where a "
+            "model is asked"
+        )
+    return int(versions[0])
+
+
+def _end_planted(report: PlantedReport, as_json: bool) -> NoReturn:
+    """Print the planted check and end the command."""
+    from tui.commands.judges import planted_json, print_planted
+
+    if as_json:
+        print_json(planted_json(report))
+    else:
+        print_planted(report)
+    print_left(report.asking)
+    end(report.asking)
+
+
+def _compare(
+    db: str,
+    panel: str | None,
+    of: list[str],
+    schema: str,
+    versions: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Compare two judges, or two prompt versions of one."""
+    from pipeline.comparing_judges import compare_judges
+    from tui.commands.judges import comparison_json, print_comparison
+
+    with usage_errors(), database(db) as store:
+        if panel is not None:
+            raise ValueError("give --compare or --panel NAME, not both")
+        found = compare_judges(store, of, schema=schema, prompts=versions)
+    if as_json:
+        print_json(comparison_json(found))
+    else:
+        print_comparison(found)
+
+
 def _panel(
-    db: str, panel: str | None, of: list[str], schema: str, prompt: str | None, as_json: bool
+    db: str,
+    panel: str | None,
+    of: list[str],
+    schema: str,
+    versions: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Settle a panel of judges."""
     from dataclasses import asdict
@@ -165,13 +280,17 @@ def _panel(
 
     with usage_errors(), database(db) as store:
         if panel is None:
-            raise ValueError("--of and --prompt go with --panel NAME")
+            raise ValueError("--of goes with --panel NAME or --compare")
+        if len(versions) > 1:
+            raise ValueError("a panel counts one --prompt-version")
+        prompt = versions[0] if versions else None
         found = settle_panel(store, panel, of, schema=schema, prompt=prompt)
     if as_json:
         print_json(asdict(found))
         return
     voters = ", ".join(f"{name} ({version})" for name, version in found.voters)
-    say(f"panel    {found.rater}: {voters}; {found.settled.n_items:,} paths")
+    what = "paths" if schema == "path" else "items"
+    say(f"panel    {found.rater}: {voters}; {found.settled.n_items:,} {what}")
     _print_settled(found.settled)
 
 
@@ -215,13 +334,19 @@ def print_judged(summary: JudgeRunSummary) -> None:
         say(
             f"         self-agreement: {number(agreement.pairwise)} of {agreement.n_pairs:,} pairs "
             f"equal, mean share of the most frequent verdict {number(agreement.share)}, "
-            f"n {agreement.n_items:,} {'paths' if summary.decomposition is None else 'criteria'}"
+            f"n {agreement.n_items:,} {what if summary.decomposition is None else 'criteria'}"
+        )
+    first = summary.first_wrong
+    if first is not None:
+        say(
+            f"traces   {first.n_traces:,} by their steps: {first.n_wrong:,} go wrong at some step, "
+            f"{first.n_sound:,} at none, {first.n_open:,} open (a verdict is missing before)"
         )
 
 
 def _what(summary: JudgeRunSummary) -> str:
     if summary.decomposition is None:
-        return "paths"
+        return summary.what
     return f"traces of decomposition {summary.decomposition}"
 
 
@@ -241,10 +366,12 @@ def judge_json(summary: JudgeRunSummary) -> dict[str, Any]:
         "stepless": summary.n_stepless,
         "decomposition": summary.decomposition,
         "factless": summary.n_factless,
+        "schema": summary.schema,
         "complete": summary.n_complete,
         "verdicts": dict(summary.verdicts),
         "criteria": {name: dict(counts) for name, counts in summary.criteria.items()},
         "flags": dict(summary.flags),
         "settled": None if settled is None else asdict(settled),
+        "first_wrong": None if summary.first_wrong is None else asdict(summary.first_wrong),
         "self_agreement": None if agreement is None else asdict(agreement),
     }
