@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from judges.endpoint import Endpoint
 from judges.faults import SCHEMA_ADVICE, Fault
-from judges.limits import Limiter, Rotation, Tuning
+from judges.limits import Pool, Tuning
 from judges.outcomes import read_completion
 from judges.requests import Reply, Request
 from judges.servers import Connections
@@ -21,13 +21,12 @@ class Asker:
     """
 
     def __init__(self, endpoint: Endpoint, connections: Connections, tuning: Tuning) -> None:
-        self.limiter = Limiter(endpoint.concurrency)
+        self.pool = Pool(endpoint.base_urls, endpoint.concurrency, tuning.clock)
         self.retries = 0
         self.stopped: str | None = None
         self._endpoint = endpoint
         self._connections = connections
         self._tuning = tuning
-        self._rotation = Rotation(endpoint.base_urls, tuning.clock)
         self._halted = asyncio.Event()
         self._replies = 0
         self._exhausted = 0
@@ -44,7 +43,7 @@ class Asker:
         fault: Fault | None = None
         avoid: int | None = None
         while True:
-            server = await self._choose(avoid, again=attempts > 0)
+            server = await self._choose(avoid)
             if server is None:
                 return self._held_back(attempts, fault)
             attempts += 1
@@ -64,22 +63,22 @@ class Asker:
             await self._recover(server, attempts, fault)
             avoid = server
 
-    async def _choose(self, avoid: int | None, *, again: bool) -> int | None:
+    async def _choose(self, avoid: int | None) -> int | None:
         """Return the server to ask, after its pause if all pause; None when asking was halted."""
         while not self._halted.is_set():
-            if again:
-                await self.limiter.resume()
-            server, seconds = self._rotation.pick(avoid)
-            if seconds <= 0:
-                return None if self._halted.is_set() else server
-            await self._nap(seconds)
-            again = True
+            server, seconds = self.pool.pick(avoid)
+            if seconds > 0:
+                await self._nap(seconds)
+            elif self.pool.has_room(server):
+                return server
+            else:
+                await self.pool.room()
         return None
 
     async def _attempt(self, server: int, request: Request, body: bytes) -> Reply:
         """Send once. Fault when no reply came; what the fault says of the servers is noted."""
         clock = self._tuning.clock
-        epoch, started = self.limiter.begin(), clock()
+        epoch, started = self.pool.begin(server), clock()
         try:
             async with asyncio.timeout(self._endpoint.timeout):
                 answer = await self._connections.complete(server, body)
@@ -95,17 +94,17 @@ class Asker:
         except Fault as found:
             fault = found
         else:
-            self.limiter.succeeded()
-            self._rotation.answered(server)
+            self.pool.answered(server)
             return replace(reply, seconds=clock() - started)
         finally:
-            self.limiter.end()
+            self.pool.end(server)
         self._note(server, epoch, fault)
         raise fault
 
     def _note(self, server: int, epoch: int, fault: Fault) -> None:
+        self.pool.faulted(server)
         if fault.overload:
-            self.limiter.overloaded(epoch)
+            self.pool.overloaded(server, epoch)
         if fault.wait is not None and fault.wait > self._tuning.longest_hint:
             fault.again = False
             self.halt(
@@ -114,14 +113,14 @@ class Asker:
             )
         elif fault.wait is not None:
             # A little longer than asked, and not all at the same moment.
-            self._rotation.pause(server, fault.wait * (1 + self._tuning.random() / 10))
+            self.pool.rotation.pause(server, fault.wait * (1 + self._tuning.random() / 10))
         elif fault.again:
-            self._rotation.strike(server, dead=fault.down)
+            self.pool.strike(server, dead=fault.down)
 
     async def _recover(self, server: int, attempts: int, fault: Fault) -> None:
         """Back off before the next attempt, where no longer pause and no other server does."""
         seconds = self._tuning.backoff(attempts)
-        if (fault.wait or 0.0) < seconds and not (fault.down and self._rotation.others(server)):
+        if (fault.wait or 0.0) < seconds and not (fault.down and self.pool.rotation.others(server)):
             await self._nap(seconds)
 
     def _final(self, server: int, attempts: int, fault: Fault, request: Request) -> Reply:

@@ -125,9 +125,9 @@ class _Run:
         self._on_tally = on_tally
         self._stop = stop
         self._asker = Asker(endpoint, connections, tuning)
-        self._limiter = self._asker.limiter
+        self._pool = self._asker.pool
         self._keeper = (
-            Keeper(cache, self._finish, WAITING_PER_SLOT * endpoint.concurrency)
+            Keeper(cache, self._finish, WAITING_PER_SLOT * endpoint.slots)
             if cache is not None
             else None
         )
@@ -229,7 +229,7 @@ class _Run:
             self._finish(request, Reply("failed", reason=str(error)))
             return
         if self._stopped is None:
-            await self._limiter.enter()
+            await self._pool.enter()
             if self._keeper is not None:
                 await self._keeper.room()
             need = await self._afford(request)
@@ -238,7 +238,7 @@ class _Run:
                 self._tasks[task] = request, need
                 task.add_done_callback(self._task_ended)
                 return
-            self._limiter.leave()
+            self._pool.leave()
         self._finish(request, Reply("unasked", reason=self._stopped or ""))
 
     async def _afford(self, request: Request) -> Need | None:
@@ -263,7 +263,7 @@ class _Run:
 
     def _task_ended(self, task: asyncio.Task[Reply]) -> None:
         request, need = self._tasks.pop(task)
-        self._limiter.leave()
+        self._pool.leave()
         self._ended.set()
         if task.cancelled():
             if not self._interrupted:
@@ -330,6 +330,7 @@ class _Run:
         return self._ledger.tally(
             retries=self._asker.retries,
             seconds=self._tuning.clock() - self._started,
-            concurrency=self._limiter.limit,
+            concurrency=self._pool.limit,
+            servers=self._pool.uses,
             stopped=self._stopped,
         )

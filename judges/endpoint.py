@@ -74,7 +74,7 @@ class Endpoint:
     the first request is sent. Every request's body carries `extra`; callers put it into the cache
     key too, by `keyed`. `schema_keywords` is no setting but what was found out about the servers:
     with ``plain`` schemas are sent without those keywords (replies are held against all of them);
-    None while nobody looked.
+    None while nobody looked. `concurrency` is for each of the servers.
     """
 
     name: str
@@ -108,6 +108,11 @@ class Endpoint:
             raise ValueError(f"structured is {self.structured!r}; it must be auto, schema or text")
         _check_extra(self.extra)
         object.__setattr__(self, "extra", dict(self.extra))
+
+    @property
+    def slots(self) -> int:
+        """How many requests may be in flight at most, all servers together."""
+        return self.concurrency * len(self.base_urls)
 
     def keyed(self, sampling: Sampling) -> Sampling:
         """Return the sampling with `extra` below its own, so that it enters the cache key."""

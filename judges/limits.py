@@ -140,13 +140,21 @@ class Rotation:
         self._clock = clock
         self._next = 0
 
-    def pick(self, avoid: int | None = None) -> tuple[int, float]:
-        """Return the server to ask and the seconds to wait before asking (then pick again)."""
+    def pick(
+        self, avoid: int | None = None, load: Callable[[int], float] | None = None
+    ) -> tuple[int, float]:
+        """Return the server to ask and the seconds to wait before asking (then pick again).
+
+        With `load` (in use over allowed, 1 or more is full) the least loaded one is asked, one that
+        is full only when all are.
+        """
         now = self._clock()
         n = len(self._servers)
         turn = [(self._next + k) % n for k in range(n)]
         free = [i for i in turn if self._free(i, now)]
-        chosen = next((i for i in free if i != avoid), free[0] if free else None)
+        loads = {i: 0.0 if load is None else load(i) for i in free}
+        ranked = sorted(free, key=lambda i: (loads[i] >= 1, i == avoid, loads[i]))
+        chosen = ranked[0] if ranked else None
         if chosen is None:
             # All pause or are dead. A dead one may be tried early, a pause is kept.
             waking = [i for i in turn if self._servers[i].paused_until <= now]
@@ -156,6 +164,14 @@ class Rotation:
             chosen = min(waking, key=lambda i: self._servers[i].aside_until)
         self._next = (chosen + 1) % n
         return chosen, 0.0
+
+    def alive(self, index: int) -> bool:
+        """Tell whether a server is not set aside now."""
+        return self._servers[index].aside_until <= self._clock()
+
+    def doubtful(self, index: int) -> bool:
+        """Tell whether a server was set aside and has not answered since."""
+        return self._servers[index].found_dead > 0
 
     def others(self, index: int) -> bool:
         """Tell whether another server is free now."""
@@ -173,16 +189,143 @@ class Rotation:
         server.strikes = server.found_dead = 0
         server.aside_until = 0.0
 
-    def strike(self, index: int, *, dead: bool) -> None:
-        """Note a fault; a dead server, or one with several in a row, is set aside for a while."""
+    def strike(self, index: int, *, dead: bool) -> bool:
+        """Note a fault; a dead server, or one with several in a row, is set aside for a while.
+
+        Tell whether it is set aside now, and was not before.
+        """
         server = self._servers[index]
         server.strikes += 1
         if dead or server.strikes >= STRIKES:
             seconds = min(FIRST_ASIDE * 2.0**server.found_dead, LONGEST_ASIDE)
             server.found_dead += 1
             server.strikes = 0
+            was_alive = self.alive(index)
             server.aside_until = self._clock() + seconds
+            return was_alive
+        return False
 
     def _free(self, index: int, now: float) -> bool:
         server = self._servers[index]
         return server.paused_until <= now and server.aside_until <= now
+
+
+@dataclass(frozen=True, slots=True)
+class ServerUse:
+    """What one of several servers did: `limit` is how much it is asked at once as it stands.
+
+    `replies` are completions, `faults` attempts that brought none; `set_aside` says how often it
+    was left alone because it seemed dead.
+    """
+
+    url: str
+    replies: int = 0
+    faults: int = 0
+    set_aside: int = 0
+    limit: int = 0
+    alive: bool = True
+
+
+class Pool:
+    """Several servers as one pool of workers.
+
+    Each has a limit of its own, which adapts by itself; the least loaded one is asked next. One
+    that seems dead is left alone while the others go on, then asked a single request, and only
+    when it answers as many as before.
+    """
+
+    def __init__(self, urls: Sequence[str], most: int, clock: Callable[[], float]) -> None:
+        self.rotation = Rotation(urls, clock)
+        self.held = 0
+        self._urls = tuple(urls)
+        self._limiters = [Limiter(most) for _ in urls]
+        self._replies = [0] * len(urls)
+        self._faults = [0] * len(urls)
+        self._aside = [0] * len(urls)
+        self._entering: deque[asyncio.Future[None]] = deque()
+        self._choosing: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def limit(self) -> int:
+        """How many requests may be held: what the servers that live may be asked at once."""
+        alive = [i for i in range(len(self._limiters)) if self.rotation.alive(i)]
+        return sum(self._allowed(i) for i in alive or range(len(self._limiters)))
+
+    @property
+    def uses(self) -> tuple[ServerUse, ...]:
+        """What each server did."""
+        return tuple(
+            ServerUse(
+                url,
+                self._replies[i],
+                self._faults[i],
+                self._aside[i],
+                self._allowed(i),
+                self.rotation.alive(i),
+            )
+            for i, url in enumerate(self._urls)
+        )
+
+    async def enter(self) -> None:
+        """Wait until one more request may be held, and hold it."""
+        while self.held >= self.limit:
+            await _queue(self._entering)
+        self.held += 1
+
+    def leave(self) -> None:
+        """Hold one request less."""
+        self.held -= 1
+        self._wake()
+
+    def pick(self, avoid: int | None = None) -> tuple[int, float]:
+        """Return the server to ask, and the seconds to wait before (then pick again)."""
+        return self.rotation.pick(avoid, self._load)
+
+    def has_room(self, index: int) -> bool:
+        """Tell whether a server may be asked one more at once."""
+        return self._load(index) < 1
+
+    async def room(self) -> None:
+        """Wait until some attempt ends (then pick again)."""
+        await _queue(self._choosing)
+
+    def begin(self, index: int) -> int:
+        """Count an attempt at a server; the number returned goes to `overloaded`."""
+        return self._limiters[index].begin()
+
+    def end(self, index: int) -> None:
+        """Count one attempt at a server less."""
+        self._limiters[index].end()
+        self._wake()
+
+    def overloaded(self, index: int, epoch: int) -> None:
+        """Note that a server wants less."""
+        self._limiters[index].overloaded(epoch)
+
+    def answered(self, index: int) -> None:
+        """Note a reply."""
+        self._replies[index] += 1
+        self.rotation.answered(index)
+        self._limiters[index].succeeded()
+
+    def faulted(self, index: int) -> None:
+        """Note an attempt without a reply."""
+        self._faults[index] += 1
+
+    def strike(self, index: int, *, dead: bool) -> None:
+        """Note that a server may be dead."""
+        self._aside[index] += self.rotation.strike(index, dead=dead)
+
+    def _allowed(self, index: int) -> int:
+        single = len(self._limiters) == 1
+        if not single and self.rotation.doubtful(index):
+            return 1
+        return self._limiters[index].limit
+
+    def _load(self, index: int) -> float:
+        return self._limiters[index].active / self._allowed(index)
+
+    def _wake(self) -> None:
+        free = sum(max(0, self._allowed(i) - x.active) for i, x in enumerate(self._limiters))
+        _release(self._choosing, free)
+        _release(self._entering, self.limit - self.held)

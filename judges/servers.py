@@ -76,9 +76,7 @@ class Connections:
             # caller's own there is no proxy anyway.
             mounts=dict.fromkeys(LOOPBACK) if self._transport is None else None,
             timeout=timeout,
-            limits=httpx2.Limits(
-                max_connections=None, max_keepalive_connections=endpoint.concurrency
-            ),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.slots),
             follow_redirects=False,
             headers={"accept-encoding": "identity"},
             event_hooks={"response": [self._bound]},

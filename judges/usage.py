@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from judges.endpoint import Price
+from judges.limits import ServerUse
 from judges.requests import Outcome, Reply, Request
 
 
@@ -36,7 +37,8 @@ class Tally:
     ``asked + cached + by_outcome["unasked"]``. `asked` ended by an answer or a failure of the
     server, `cached` by a kept reply or by that of an equal request of the same run. `retries` are
     the attempts beyond each request's first. `requests_per_second` is of `asked`, None before the
-    first. `concurrency` is the limit as it stands. `stopped` says why not everything was asked.
+    first. `concurrency` is the limit as it stands, over those of the `servers` that
+    live. `stopped` says why not everything was asked.
     """
 
     asked: int = 0
@@ -52,6 +54,7 @@ class Tally:
     concurrency: int = 0
     stopped: str | None = None
     by_role: Mapping[str, RoleUse] = field(default_factory=dict)
+    servers: tuple[ServerUse, ...] = ()
 
     @property
     def settled(self) -> int:
@@ -108,7 +111,13 @@ class Ledger:
             use.unknown_usage += 1
 
     def tally(
-        self, *, retries: int, seconds: float, concurrency: int, stopped: str | None
+        self,
+        *,
+        retries: int,
+        seconds: float,
+        concurrency: int,
+        stopped: str | None,
+        servers: tuple[ServerUse, ...] = (),
     ) -> Tally:
         """Return the count as it stands."""
         uses = list(self._roles.values())
@@ -127,6 +136,7 @@ class Ledger:
             concurrency=concurrency,
             stopped=stopped,
             by_role={role: self._role_use(use) for role, use in self._roles.items()},
+            servers=servers,
         )
 
     def _role_use(self, use: _Use) -> RoleUse:

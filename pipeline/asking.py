@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from judges.requests import REPLIED, Reply, Request, Sampling
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from judges.client import Budget, Estimate, Tally
     from judges.endpoint import Endpoint
+    from judges.limits import ServerUse
 
 T = TypeVar("T")
 
@@ -67,7 +68,7 @@ class AskSummary:
     `n_known` results stood already and were not asked for. Of `n_requests`, `outcomes` says how
     each ended, `n_cached` were answered by kept replies; `reasons` counts the failed by what the
     server said (the most frequent). `cost` is in `currency`, None without a price. `stopped` says
-    why asking ended early.
+    why asking ended early. `servers` is told where there are several.
     """
 
     stage: str
@@ -86,6 +87,7 @@ class AskSummary:
     seconds: float = 0.0
     stopped: str | None = None
     estimate: Estimate | None = None
+    servers: tuple[ServerUse, ...] = ()
 
     @property
     def n_replied(self) -> int:
@@ -130,6 +132,7 @@ class AskSummary:
             )
         }
         out |= {"outcomes": dict(self.outcomes), "reasons": dict(self.reasons)}
+        out["servers"] = [asdict(server) for server in self.servers]
         e = self.estimate
         out["estimate"] = None if e is None else {n: getattr(e, n) for n in _ESTIMATE_FIELDS}
         return out
@@ -347,4 +350,5 @@ class _Asking(Generic[T]):
             cost=t.cost,
             seconds=t.seconds,
             stopped=t.stopped,
+            servers=t.servers if len(t.servers) > 1 else (),
         )

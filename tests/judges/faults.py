@@ -132,9 +132,14 @@ class FaultServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(RuntimeError):  # it may have died before
+            self.halt()
+        self._thread.join(10)
+
+    def halt(self) -> None:
+        """Die: take no connection any more and cut those there are. From any thread."""
         if self._loop is not None and self._stop is not None:
             self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
 
     async def _serve(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()

@@ -144,6 +144,13 @@ def print_asked(asking: AskSummary) -> None:
     if asking.seconds and asking.n_asked:
         used.append(f"{asking.n_asked / asking.seconds:.1f} a second")
     say("         " + ", ".join(used))
+    for server in asking.servers:
+        state = "" if server.alive else ", left alone since it does not answer"
+        aside = f", set aside {server.set_aside:,} times" if server.set_aside else ""
+        say(
+            f"         {server.url}: {server.replies:,} replies, {server.faults:,} faults"
+            f"{aside}{state}"
+        )
 
 
 def print_estimate(asking: AskSummary) -> None:
