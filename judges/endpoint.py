@@ -32,6 +32,8 @@ KEYS = (
     "structured",
     "price_in",
     "price_out",
+    "batch_price_in",
+    "batch_price_out",
     "currency",
     "extra",
 )
@@ -74,7 +76,8 @@ class Endpoint:
     the first request is sent. Every request's body carries `extra`; callers put it into the cache
     key too, by `keyed`. `schema_keywords` is no setting but what was found out about the servers:
     with ``plain`` schemas are sent without those keywords (replies are held against all of them);
-    None while nobody looked. `concurrency` is for each of the servers.
+    None while nobody looked. `batch_price` is that of the Batch API; the `price` where it is not
+    known. `concurrency` is for each of the servers.
     """
 
     name: str
@@ -85,6 +88,7 @@ class Endpoint:
     concurrency: int = 16
     structured: Structured = "auto"
     price: Price | None = None
+    batch_price: Price | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     schema_keywords: SchemaKeywords | None = None
 
@@ -160,6 +164,7 @@ def _endpoint(name: str, table: Mapping[str, Any]) -> Endpoint:
         model=table.get("model", name),
         base_urls=tuple(urls) if isinstance(urls, list) else (urls,),
         price=_price(table),
+        batch_price=_price(table, "batch_"),
         **{key: table[key] for key in _SAME if key in table},
     )
 
@@ -181,19 +186,22 @@ def _check_keys(name: str, table: Mapping[str, Any]) -> None:
         raise ValueError(f"unknown key {key}; known are {', '.join(KEYS)}")
 
 
-def _price(table: Mapping[str, Any]) -> Price | None:
-    given = [key for key in ("price_in", "price_out") if key in table]
+def _price(table: Mapping[str, Any], of: str = "") -> Price | None:
+    keys = (f"{of}price_in", f"{of}price_out")
+    given = [key for key in keys if key in table]
     if not given:
-        if "currency" in table:
+        if "currency" in table and not of:
             raise ValueError("currency is set without a price; add price_in and price_out")
         return None
-    for key in ("price_in", "price_out"):
+    if of and "price_in" not in table:
+        raise ValueError(f"{given[0]} is set without price_in; give both kinds of price")
+    for key in keys:
         if key not in table:
             raise ValueError(f"{given[0]} is set without {key}; give both, per million tokens")
         if not _is_price(table[key]):
             raise ValueError(f"{key} is {table[key]!r}; a price is a number, 0 or more")
     currency = {"currency": table["currency"]} if "currency" in table else {}
-    return Price(table["price_in"], table["price_out"], **currency)
+    return Price(table[keys[0]], table[keys[1]], **currency)
 
 
 def _is_price(value: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -113,6 +113,33 @@ class Connections:
         """Return a server's list of models as it came, or raise a Fault."""
         client, options = self._clients[index], self._options[index]
         return await self._content(client.get("/models", cast_to=self._answer, options=options))
+
+    async def get(self, path: str) -> bytes:
+        """Return what the first server has under a path below its base URL, or raise a Fault."""
+        client, options = self._clients[0], self._options[0]
+        return await self._content(client.get(path, cast_to=self._answer, options=options))
+
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> bytes:
+        """Send a JSON body to the first server; return the answer's, or raise a Fault."""
+        client, options = self._clients[0], self._options[0]
+        named = {**(options.get("headers") or {}), **(headers or {})}
+        sent = client.post(
+            path, content=body, cast_to=self._answer, options={**options, "headers": named}
+        )
+        return await self._content(sent)
+
+    async def upload(self, path: str, fields: Mapping[str, str], name: str, file: bytes) -> bytes:
+        """Send a file with the fields of its form; return the answer's body, or raise a Fault."""
+        client, options = self._clients[0], self._options[0]
+        kind = {"Content-Type": "multipart/form-data"}
+        sent = client.post(
+            path,
+            body=dict(fields),
+            files=[("file", (name, file, "application/jsonl"))],
+            cast_to=self._answer,
+            options={**options, "headers": {**(options.get("headers") or {}), **kind}},
+        )
+        return await self._content(sent)
 
     async def _content(self, sending: Awaitable[httpx2.Response]) -> bytes:
         try:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from judges.client import Budget, Estimate, Tally
     from judges.endpoint import Endpoint
     from judges.limits import ServerUse
+    from pipeline.batching import BatchWay
 
 T = TypeVar("T")
 
@@ -34,7 +35,8 @@ class How(TypedDict, total=False):
     """What every stage that asks takes besides its own parameters.
 
     `budget` bounds what is used; `stop` ends the stage in good order from another thread;
-    `transport` stands in for the network; with `dry_run` nothing is asked and nothing written.
+    `transport` stands in for the network; with `dry_run` nothing is asked and nothing written; with `batch`
+    requests go to the server's Batch API.
     """
 
     budget: Budget | None
@@ -42,6 +44,7 @@ class How(TypedDict, total=False):
     stop: threading.Event | None
     transport: httpx2.AsyncBaseTransport | None
     dry_run: bool
+    batch: BatchWay | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +214,10 @@ def ask_jobs(
     if how.get("dry_run"):
         from judges.client import estimate
 
-        found = estimate((j.request for j in jobs), StoreCache(store), endpoint.price)
         price = endpoint.price
+        if how.get("batch") is not None:
+            price = endpoint.batch_price or price
+        found = estimate((j.request for j in jobs), StoreCache(store), price)
         return replace(
             empty,
             n_requests=found.n_requests,
@@ -229,12 +234,19 @@ def ask_jobs(
             with Saver(
                 save, on_error=asking.stop.set, beat=lambda: run.beat(*asking.state())
             ) as saver:
-                asking.ask(StoreCache(store), jobs, saver)
+                if how.get("batch") is None:
+                    asking.ask(StoreCache(store), jobs, saver)
+                else:
+                    asking.ask_by_batch(store, jobs, saver)
         finally:
             ended = asking.summary
             run.summary, run.done = ended.as_json(), ended.n_replied
             run.state = "stopped" if ended.stopped else "done"
         return ended
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 class _Asking(Generic[T]):
@@ -254,6 +266,7 @@ class _Asking(Generic[T]):
         self._reasons: Counter[str] = Counter()
         self._tally: Tally | None = None
         self.stop = how.get("stop") or threading.Event()
+        self.beat: Callable[[], None] = _nothing
 
     def ask(self, cache: StoreCache, jobs: Iterable[Job[T]], saver: Saver[Answered[T]]) -> None:
         from judges.client import ask
@@ -268,11 +281,7 @@ class _Asking(Generic[T]):
             about = waiting.popleft()
             if not waiting:
                 del self._abouts[request.key]
-            self._outcomes[reply.outcome] += 1
-            if reply.outcome == "failed":
-                self._reasons[reply.reason] += 1
-            if reply.replied:
-                saver.put(Answered(about, request, reply))
+            self._settle(Answered(about, request, reply), saver)
 
         try:
             self._tally = ask(
@@ -289,6 +298,38 @@ class _Asking(Generic[T]):
             saver.close()
             raise Interrupted(self.summary) from error
         self._show(self._tally)
+
+    def ask_by_batch(self, store: Store, jobs: Iterable[Job[T]], saver: Saver[Answered[T]]) -> None:
+        """Submit and collect batches in place of asking."""
+        from pipeline.batching import BatchAsker, BatchWay
+
+        asker: BatchAsker[T] = BatchAsker(
+            store,
+            self._endpoint,
+            self._empty.stage,
+            self._how.get("batch") or BatchWay(),
+            lambda request, about, reply: self._settle(Answered(about, request, reply), saver),
+            budget=self._how.get("budget"),
+            stop=self.stop,
+            show=self._show,
+            transport=self._how.get("transport"),
+        )
+        self.beat = asker.beat
+        try:
+            self._tally = asker.ask((job.request, job.about) for job in jobs)
+        except KeyboardInterrupt as error:
+            self._tally = asker.tally()
+            saver.close()
+            raise Interrupted(self.summary) from error
+        self._show(self._tally)
+
+    def _settle(self, answered: Answered[T], saver: Saver[Answered[T]]) -> None:
+        reply = answered.reply
+        self._outcomes[reply.outcome] += 1
+        if reply.outcome == "failed":
+            self._reasons[reply.reason] += 1
+        if reply.replied:
+            saver.put(answered)
 
     def _show(self, tally: Tally) -> None:
         self._tally = tally
@@ -314,6 +355,7 @@ class _Asking(Generic[T]):
 
     def state(self) -> tuple[int, dict[str, Any]]:
         """Return how many are done, and what a progress screen shows beside it."""
+        self.beat()
         t = self._tally
         return self._done, {
             "outcomes": dict(self._outcomes),

@@ -146,6 +146,16 @@ class Runs(Base):
             )
             return next((r for r in map(_record, rows) if holds(r)), None)
 
+    def open_runs(self, stage: str) -> tuple[RunRecord, ...]:
+        """Return the runs of a stage that have not ended, oldest first, however old."""
+        with self._read() as s:
+            rows = s.exec(
+                select(t.Run)
+                .where(t.Run.stage == stage, t.Run.state == "running")
+                .order_by(col(t.Run.id))
+            ).all()
+            return tuple(_record(r) for r in rows)
+
     def run(self, run_id: int) -> RunRecord:
         """Return one run."""
         with self._read() as s:
@@ -169,8 +179,13 @@ def _record(row: t.Run) -> RunRecord:
         parameters=row.parameters or {},
         detail=row.detail or {},
         summary=row.summary or {},
-        stale=row.state == "running" and _is_dead(row),
+        stale=row.state == "running" and not _is_elsewhere(row) and _is_dead(row),
     )
+
+
+def _is_elsewhere(row: t.Run) -> bool:
+    """Return whether a run is at work at a server, which needs no process of ours: a batch."""
+    return row.stage == "batch" and bool((row.detail or {}).get("batch"))
 
 
 def _is_dead(row: t.Run) -> bool:

@@ -12,6 +12,7 @@ from tui.commands.common import OK, PARTLY, clock, progress_printer, say
 if TYPE_CHECKING:
     from judges.endpoint import Endpoint
     from pipeline.asking import AskSummary, How
+    from pipeline.batching import BatchWay
 
 ModelOption = Annotated[
     str | None,
@@ -95,16 +96,42 @@ def chosen_form(
     raise ValueError(f"--form is {form!r}; schema, text or auto is right")
 
 
-def asking_how(max_tokens: int | None, max_cost: float | None, dry_run: bool) -> How:
+BatchOption = Annotated[
+    bool,
+    typer.Option(
+        "--batch", help="Ask by the server's Batch API: submit; the same command later collects."
+    ),
+]
+WaitOption = Annotated[
+    bool, typer.Option("--wait", help="With --batch, stay until the batches are done.")
+]
+
+
+def asking_how(
+    max_tokens: int | None,
+    max_cost: float | None,
+    dry_run: bool,
+    batch: bool = False,
+    wait: bool = False,
+) -> How:
     """Return what the asking stages take besides their own parameters."""
     from judges.client import Budget
 
+    if wait and not batch:
+        raise ValueError("--wait goes with --batch")
     bounded = max_tokens is not None or max_cost is not None
     return {
         "budget": Budget(max_tokens=max_tokens, max_cost=max_cost) if bounded else None,
         "on_progress": progress_printer(),
         "dry_run": dry_run,
+        "batch": _batch_way(wait) if batch else None,
     }
+
+
+def _batch_way(wait: bool) -> BatchWay:
+    from pipeline.batching import BatchWay
+
+    return BatchWay(wait=wait)
 
 
 def money(amount: float, currency: str | None) -> str:

@@ -8,6 +8,7 @@ import typer
 
 from tui.commands.asking import (
     BaseUrlOption,
+    BatchOption,
     DatasetOption,
     DrawOption,
     DryRunOption,
@@ -23,6 +24,7 @@ from tui.commands.asking import (
     SamplingSeedOption,
     TemperatureOption,
     TopPOption,
+    WaitOption,
     asking_how,
     chosen_endpoint,
     chosen_form,
@@ -80,6 +82,8 @@ def decompose(
     dry_run: DryRunOption = False,
     max_tokens_total: MaxTotalOption = None,
     max_cost: MaxCostOption = None,
+    batch: BatchOption = False,
+    wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Split the steps of traces into atomic facts.
@@ -117,7 +121,7 @@ def decompose(
             ),
             limit=limit,
             seed=draw,
-            **asking_how(max_tokens_total, max_cost, dry_run),
+            **asking_how(max_tokens_total, max_cost, dry_run, batch, wait),
         )
     if as_json:
         print_json(decompose_json(summary))

@@ -8,6 +8,7 @@ import typer
 
 from tui.commands.asking import (
     BaseUrlOption,
+    BatchOption,
     DatasetOption,
     DrawOption,
     DryRunOption,
@@ -23,6 +24,7 @@ from tui.commands.asking import (
     SamplingSeedOption,
     TemperatureOption,
     TopPOption,
+    WaitOption,
     asking_how,
     chosen_endpoint,
     chosen_form,
@@ -88,6 +90,8 @@ def early_answer(
     dry_run: DryRunOption = False,
     max_tokens_total: MaxTotalOption = None,
     max_cost: MaxCostOption = None,
+    batch: BatchOption = False,
+    wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Ask for the answer given only the first facts of a trace, and say how much that changes.
@@ -130,7 +134,7 @@ def early_answer(
                 ),
                 limit=limit,
                 seed=draw,
-                **asking_how(max_tokens_total, max_cost, dry_run),
+                **asking_how(max_tokens_total, max_cost, dry_run, batch, wait),
             )
             runs = [] if summary.run is None else [summary.run]
         reports = [_report(store, r, view) for r in runs]

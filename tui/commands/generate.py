@@ -8,6 +8,7 @@ import typer
 
 from tui.commands.asking import (
     BaseUrlOption,
+    BatchOption,
     DatasetOption,
     DrawOption,
     DryRunOption,
@@ -22,6 +23,7 @@ from tui.commands.asking import (
     SamplingSeedOption,
     TemperatureOption,
     TopPOption,
+    WaitOption,
     asking_how,
     chosen_endpoint,
     chosen_form,
@@ -68,6 +70,8 @@ def generate(
     dry_run: DryRunOption = False,
     max_tokens_total: MaxTotalOption = None,
     max_cost: MaxCostOption = None,
+    batch: BatchOption = False,
+    wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Sample traces of every question, N each, at temperature 0.7 if not said otherwise.
@@ -100,7 +104,7 @@ def generate(
             ),
             limit=limit,
             seed=draw,
-            **asking_how(max_tokens_total, max_cost, dry_run),
+            **asking_how(max_tokens_total, max_cost, dry_run, batch, wait),
         )
     if as_json:
         print_json(generate_json(summary))

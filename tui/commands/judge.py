@@ -9,6 +9,7 @@ import typer
 
 from tui.commands.asking import (
     BaseUrlOption,
+    BatchOption,
     DatasetOption,
     DryRunOption,
     FormOption,
@@ -22,6 +23,7 @@ from tui.commands.asking import (
     SamplingSeedOption,
     TemperatureOption,
     TopPOption,
+    WaitOption,
     asking_how,
     chosen_endpoint,
     chosen_form,
@@ -132,6 +134,8 @@ def judge(
     dry_run: DryRunOption = False,
     max_tokens_total: MaxTotalOption = None,
     max_cost: MaxCostOption = None,
+    batch: BatchOption = False,
+    wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Ask a model whether paths are faithful; its majority verdict becomes the judge's label.
@@ -168,7 +172,7 @@ def judge(
             max_tokens=max_tokens,
             seed=sampling_seed,
         )
-        how = asking_how(max_tokens_total, max_cost, dry_run)
+        how = asking_how(max_tokens_total, max_cost, dry_run, batch, wait)
         if planted is not None:
             if every or labelled is not None or decomposition is not None or repeats != 1:
                 raise ValueError(

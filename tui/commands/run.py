@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from tui.commands.asking import (
+    BatchOption,
     DryRunOption,
     MaxCostOption,
     MaxTotalOption,
     ModelsOption,
+    WaitOption,
     asking_how,
     money,
     print_left,
@@ -44,6 +46,8 @@ def run(
     dry_run: DryRunOption = False,
     max_tokens_total: MaxTotalOption = None,
     max_cost: MaxCostOption = None,
+    batch: BatchOption = False,
+    wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run a plan: all its stages for all its models and datasets, with a table at the end.
@@ -66,7 +70,7 @@ def run(
                     store,
                     found,
                     on_row=None if as_json else _tell,
-                    **asking_how(max_tokens_total, max_cost, dry_run),
+                    **asking_how(max_tokens_total, max_cost, dry_run, batch, wait),
                 )
         except PlanError as error:
             _refuse(error)
