@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from pipeline.asking import AskSummary, How
 from pipeline.facts import UNDECOMPOSED
 from pipeline.plan_reading import Plan, PlanDataset, PlanError, PlanStage, read_plan
+from pipeline.plan_table import PlanFigures, plan_figures
 from pipeline.progress import silent
 from pipeline.questions import QuestionSummary, import_questions
 from pipeline.sealing import known_rater
@@ -40,11 +41,15 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
-    """What running a plan did: questions per dataset, then a row per stage, model and dataset."""
+    """What running a plan did: questions per dataset, then a row per stage, model and dataset.
+
+    `figures` is what it all came to by dataset and model, empty for a dry run.
+    """
 
     questions: Mapping[str, QuestionSummary] = field(default_factory=dict)
     rows: tuple[PlanRow, ...] = ()
     stopped: str | None = None
+    figures: tuple[PlanFigures, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -194,7 +199,10 @@ class _Run:
             for row in self._rows(stage):
                 rows.append(row)
                 self._on_row(row)
-        return PlanSummary(self._questions, tuple(rows), self._stopped)
+        figures: tuple[PlanFigures, ...] = ()
+        if not self._how.get("dry_run", False):
+            figures = plan_figures(self._store, self._plan, rows)
+        return PlanSummary(self._questions, tuple(rows), self._stopped, figures)
 
     def _rows(self, stage: PlanStage) -> Iterator[PlanRow]:
         if stage.model is None:

@@ -139,7 +139,7 @@ STAGES: dict[str, dict[str, Check]] = {
         **SAMPLING,
     },
     "judge": {
-        "schema": one_of("path", "decomposition"),
+        "schema": NAME,
         "decomposition": NAME,
         "items": one_of("cases", "sample", "all", "labelled"),
         "labelled_by": NAME,
@@ -147,6 +147,7 @@ STAGES: dict[str, dict[str, Check]] = {
         "repeats": whole(1),
         "seed": whole(0),
         "pool": NAME,
+        "prompt": whole(1),
         **SAMPLING,
     },
 }

@@ -150,10 +150,51 @@ def print_plan(summary: PlanSummary, *, dry_run: bool = False) -> None:
         counts = "  ".join(f"{c:>{w}}" for c, w in zip(cells[3:9], widths[3:], strict=True))
         rest = "".join(f"  {c}" for c in cells[9:] if c)
         say(f"{names}  {counts}{rest}")
+    _print_figures(summary)
     if dry_run:
         say("nothing was asked, nothing written; tokens are at most, and prompts an estimate")
     if summary.stopped:
         say(f"stopped: {summary.stopped}", err=True)
+
+
+FIGURES = (
+    *("dataset", "model", "traces", "parsed", "SC", "GSC", "disagree", "GRCS", "EA", "judged"),
+    *("tokens", "cost", "time", "errors"),
+)
+
+
+def _print_figures(summary: PlanSummary) -> None:
+    """Print what the run came to, a line for each dataset and model."""
+    from tui.commands.printing import number
+
+    if not summary.figures:
+        return
+    lines: list[tuple[str, ...]] = [FIGURES]
+    for f in summary.figures:
+        share = [_of(n, f.n_gold) for n in (f.sc_correct, f.gsc_correct)]
+        lines.append(
+            (
+                *(f.dataset, f.model, f"{f.n_traces:,}", percent(f.n_parsed, f.n_traces), *share),
+                *(_of(f.n_disagree, f.n_scored), number(f.grcs), number(f.early)),
+                *(f"{f.n_judged:,}", f"{f.tokens:,}"),
+                "–" if f.cost is None else money(f.cost, f.currency),
+                *(clock(f.seconds), f"{f.errors:,}"),
+            )
+        )
+    widths = [max(len(line[i]) for line in lines) for i in range(len(FIGURES))]
+    say("")
+    for line in lines:
+        names = "  ".join(f"{c:<{w}}" for c, w in zip(line[:2], widths[:2], strict=True))
+        rest = "  ".join(f"{c:>{w}}" for c, w in zip(line[2:], widths[2:], strict=True))
+        say(f"{names}  {rest}")
+    say(
+        "SC, GSC: right of the scored questions with gold; GRCS: mean coherence, 1 = all traces "
+        "alike; EA: early answering, target own; tokens, cost, time, errors: of this run"
+    )
+
+
+def _of(n: int | None, among: int) -> str:
+    return "–" if n is None else f"{n:,}/{among:,}"
 
 
 def _questions_text(questions: QuestionSummary) -> str:
@@ -212,6 +253,7 @@ def plan_json(summary: PlanSummary) -> dict[str, Any]:
             }
             for row in summary.rows
         ],
+        "figures": [figures.as_json() for figures in summary.figures],
         "stopped": summary.stopped,
         "complete": summary.complete,
     }
