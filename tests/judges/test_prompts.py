@@ -15,6 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import judges.prompts
+from judges.ablator import ablate_request
+from judges.counterfactual_answerer import answer_request, reasoning
+from judges.counterfactual_editor import edit_request, editor_schema
 from judges.criteria_judge import criteria_request, criteria_schema
 from judges.decomposer import decompose_request, decomposer_schema
 from judges.early_answerer import early_requests
@@ -30,6 +33,14 @@ from tests.judges.asked import CHOICE, QUESTIONS, SUM, TRACE, YES_NO
 FORMS: tuple[Form, ...] = ("schema", "text")
 
 SHIPPED = {
+    "ablator-schema-long/1": "9f816ab819d1e9a42c3dbcf1833aef7538715efb21aa4e3d329ecc51df2d2a7d",
+    "ablator-schema-short/1": "16c5788d75786d6145453638b21931fea147945a96bc07a9f64e6bb28a3c4692",
+    "ablator-text-long/1": "4f91cc4aace7e5c121bdbe6e9b98a30eae88cb0e9ec04a1204af09faf1d6be58",
+    "ablator-text-short/1": "b980334514e0d60e0c9d1bf1539da52fb807972d6c75d9990d4a30ef74c932cc",
+    "counterfactual_answerer-schema/1": "7f691832ac83a1585612f27fe4ac0afbed432bdda5e0e9d7f9d3c6d41bc77420",
+    "counterfactual_answerer-text/1": "36bfc9349a2848c2d9cf2e845268239220530f572078aecbe7b4f804b9753f54",
+    "counterfactual_editor-schema/1": "31a79ce7e64c83427d8226ca9e5a23829f95e5f679dbe5ae677640e83b201e29",
+    "counterfactual_editor-text/1": "41a6548be66d0bf230df861d7e55d4d9246aedeb46d21d699f4668679d3f2ca2",
     "criteria_judge-schema/1": "050606257e9a0b24bcead923debf64e514756b015096fc5de6b42cb534b6aa4c",
     "criteria_judge-text/1": "3e0b1453c7168669e914d8741a8d55501fb95767895719def83bc6a6dda8b094",
     "decomposer-schema/1": "8b1195cfaeb872f0743bcefcb815ec34ce9905c29d7000fea6683b6fcca0a111",
@@ -141,7 +152,12 @@ def test_a_fence_does_not_occur_in_what_it_encloses(text: str) -> None:
 def _requests(form: Form, q: QuestionText, trace: Trace) -> Iterator[Request]:
     yield generate_request("m", q, sample=0, form=form)
     yield generate_request("m", q, sample=0, form=form, length="long")
+    for step in range(min(len(trace.steps) - 1, 1)):
+        yield edit_request("m", q, trace, step, form=form)
+    yield answer_request("m", q, reasoning(trace), form=form)
     if trace.steps:
+        yield ablate_request("m", q, trace, sample=0, form=form)
+        yield ablate_request("m", q, trace, sample=0, form=form, length="long")
         yield decompose_request("m", q, trace, form=form)
         yield judge_request("m", q, trace, item="i", form=form)
     facts = [Fact(step.text, step.index) for step in trace.steps]
@@ -188,6 +204,37 @@ def test_worked_examples_look_like_what_is_asked(name: str) -> None:
         else:
             facts = [Fact(line[2:], 0) for line in user.splitlines() if line.startswith("- ")]
             request = early_requests("m", q, facts, form=form)[-1][1]
+        assert request.messages[-1].content == user
+
+
+def _quoted(user: str, head: str) -> list[str]:
+    return user.split(f'{head}:\n"""\n')[1].split('\n"""')[0].splitlines()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("length", ["short", "long"])
+def test_worked_examples_of_the_ablator_look_like_what_is_asked(form: Form, length: Any) -> None:
+    for user, reply in _examples(f"ablator-{form}-{length}"):
+        forbidden = [line.split(". ", 1)[1] for line in _quoted(user, "Forbidden reasoning")]
+        medoid = Trace(tuple(Step(i, t) for i, t in enumerate(forbidden)), None, None)
+        q = _questions_of(user)
+        request = ablate_request("m", q, medoid, sample=0, form=form, length=length)
+        assert request.messages[-1].content == user
+        assert not any(text in reply for text in forbidden)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_worked_examples_of_counterfactuals_look_like_what_is_asked(form: Form) -> None:
+    for user, _ in _examples(f"counterfactual_editor-{form}"):
+        texts = [line.split("] ", 1)[1] for line in _quoted(user, "Reasoning")]
+        marked = int(_quoted(user, "Marked step")[0][1])
+        steps = [Step(i, t) for i, t in enumerate(texts)]
+        trace = Trace((*steps, Step(len(steps), "PLANTED", tuple(range(len(steps))))), None, None)
+        request = edit_request("m", _questions_of(user), trace, marked, form=form)
+        assert request.messages[-1].content == user
+    for user, _ in _examples(f"counterfactual_answerer-{form}"):
+        lines = tuple(_quoted(user, "Reasoning"))
+        request = answer_request("m", _questions_of(user), lines, form=form)
         assert request.messages[-1].content == user
 
 
@@ -238,7 +285,13 @@ def test_worked_examples_keep_to_the_schema() -> None:
         for user, reply in _examples(f"generator-schema-{length}"):
             schema = generator_schema(_questions_of(user), length)
             jsonschema.validate(json.loads(reply), schema)
-    for user, reply in _examples("early_answerer-schema"):
+        for user, reply in _examples(f"ablator-schema-{length}"):
+            schema = generator_schema(_questions_of(user), length)
+            jsonschema.validate(json.loads(reply), schema)
+    for _, reply in _examples("counterfactual_editor-schema"):
+        jsonschema.validate(json.loads(reply), editor_schema(TRACE.steps[0]))
+    early = _examples("early_answerer-schema")
+    for user, reply in early + _examples("counterfactual_answerer-schema"):
         schema = closed_object({"answer": _questions_of(user).answer_schema()})
         jsonschema.validate(json.loads(reply), schema)
     for user, reply in _examples("decomposer-schema"):
@@ -257,6 +310,8 @@ def _schemas() -> Iterator[Schema]:
         yield generator_schema(q, "short")
         yield generator_schema(q, "long")
         yield closed_object({"answer": q.answer_schema()})
+    for n in (1, 100, 5000):
+        yield editor_schema(Step(0, "x" * n))
     for n in (1, 3, 20):
         trace = Trace(tuple(Step(i, "x") for i in range(n)), None, None)
         yield decomposer_schema(trace)
