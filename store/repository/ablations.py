@@ -1,0 +1,84 @@
+"""Ablated pools: sampled with the reasoning of one trace, a medoid, forbidden."""
+
+from __future__ import annotations
+
+from sqlalchemy import exists
+from sqlalchemy import select as plain_select
+from sqlmodel import col, select
+
+from store import tables as t
+from store.columns import utc_now
+from store.engine import Base
+from store.intervention_records import AblationRecord
+from store.repository.items import ConflictError
+from store.repository.rows import add_missing
+
+
+class Ablations(Base):
+    """What was forbidden in which pool."""
+
+    def link_ablation(
+        self, pool_id: int, medoid_trace_id: int, source_hash: str, scoring_key: str
+    ) -> None:
+        """Record which trace's reasoning is forbidden in a pool; again the same changes nothing.
+
+        Raises
+        ------
+        ConflictError
+            When another was, or another text of it.
+        """
+        with self._write() as s:
+            row = s.get(t.AblationPool, pool_id)
+            if row is None:
+                s.get_one(t.Trace, medoid_trace_id)
+                values = {
+                    "pool_id": pool_id,
+                    "medoid_trace_id": medoid_trace_id,
+                    "source_hash": source_hash,
+                    "scoring_key": scoring_key,
+                    "created_at": utc_now(),
+                }
+                add_missing(s, t.AblationPool, [values])
+                row = s.get_one(t.AblationPool, pool_id)
+            if (row.medoid_trace_id, row.source_hash) != (medoid_trace_id, source_hash):
+                raise ConflictError(
+                    f"pool {pool_id} was sampled with another reasoning forbidden: "
+                    "give these alternatives a pool of their own"
+                )
+
+    def ablations(self) -> dict[int, AblationRecord]:
+        """Return all ablated pools by pool id."""
+        with self._read() as s:
+            rows = s.exec(
+                select(t.AblationPool, t.Trace.pool_id).join(
+                    t.Trace, col(t.Trace.id) == col(t.AblationPool.medoid_trace_id)
+                )
+            ).all()
+        return {
+            r.pool_id: AblationRecord(
+                r.pool_id, r.medoid_trace_id, source, r.source_hash, r.scoring_key
+            )
+            for r, source in rows
+        }
+
+    def shown_pools(self, rater_id: int, *, sealed: bool) -> frozenset[int]:
+        """Return the pools whose medoid and gold this rater may know.
+
+        Those are the pools of questions that they have revealed, or that no case asks about. Not
+        `sealed`, they are all.
+        """
+        case, other = t.AuditCase, t.Pool.__table__.alias()  # type: ignore[attr-defined]
+        asked = (
+            exists(col(case.id))
+            .where(col(case.pool_id) == other.c.id)
+            .where(other.c.question_id == col(t.Pool.question_id))
+        )
+        revealed = exists(col(t.Reveal.id)).where(
+            col(t.Reveal.rater_id) == rater_id,
+            col(t.Reveal.question_id) == col(t.Pool.question_id),
+        )
+        query = plain_select(col(t.Pool.id))
+        if sealed:
+            query = query.where(~asked | revealed)
+        with self._read() as s:
+            return frozenset(s.execute(query).scalars())
