@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import exists
 from sqlalchemy import select as plain_select
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.columns import utc_now
@@ -14,37 +14,36 @@ from store.repository.items import ConflictError
 from store.repository.rows import add_missing
 
 
+def link_ablation(
+    s: Session, pool_id: int, medoid_trace_id: int, source_hash: str, scoring_key: str
+) -> None:
+    """Record which trace's reasoning is forbidden in a pool; again the same changes nothing.
+
+    Raises
+    ------
+    ConflictError
+        When another was, or another text of it.
+    """
+    row = s.get(t.AblationPool, pool_id)
+    if row is None:
+        values = {
+            "pool_id": pool_id,
+            "medoid_trace_id": medoid_trace_id,
+            "source_hash": source_hash,
+            "scoring_key": scoring_key,
+            "created_at": utc_now(),
+        }
+        add_missing(s, t.AblationPool, [values])
+        row = s.get_one(t.AblationPool, pool_id)
+    if (row.medoid_trace_id, row.source_hash) != (medoid_trace_id, source_hash):
+        raise ConflictError(
+            "the pool was sampled with another reasoning forbidden: "
+            "give these alternatives a pool of their own with --variant NAME"
+        )
+
+
 class Ablations(Base):
     """What was forbidden in which pool."""
-
-    def link_ablation(
-        self, pool_id: int, medoid_trace_id: int, source_hash: str, scoring_key: str
-    ) -> None:
-        """Record which trace's reasoning is forbidden in a pool; again the same changes nothing.
-
-        Raises
-        ------
-        ConflictError
-            When another was, or another text of it.
-        """
-        with self._write() as s:
-            row = s.get(t.AblationPool, pool_id)
-            if row is None:
-                s.get_one(t.Trace, medoid_trace_id)
-                values = {
-                    "pool_id": pool_id,
-                    "medoid_trace_id": medoid_trace_id,
-                    "source_hash": source_hash,
-                    "scoring_key": scoring_key,
-                    "created_at": utc_now(),
-                }
-                add_missing(s, t.AblationPool, [values])
-                row = s.get_one(t.AblationPool, pool_id)
-            if (row.medoid_trace_id, row.source_hash) != (medoid_trace_id, source_hash):
-                raise ConflictError(
-                    f"pool {pool_id} was sampled with another reasoning forbidden: "
-                    "give these alternatives a pool of their own"
-                )
 
     def ablations(self) -> dict[int, AblationRecord]:
         """Return all ablated pools by pool id."""
