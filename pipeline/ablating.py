@@ -45,10 +45,9 @@ OTHER_MEDOID = "another medoid was forbidden before"
 class AblateSummary:
     """What one run of the ablate stage did.
 
-    `pools` has a summary of the sampling for each pool name, with its asking; `asking` is over all
-    of them. `sources` has the pool that each ablates. Of the chosen pools `n_questions` were
-    ablated; `excluded` counts the others by reason. `trace_ids` are the medoids and `pool_names`
-    the ablated pools that are there, for early answers.
+    `pools` has a summary of the sampling for each pool name, with its asking; `sources` the pool
+    that each ablates. Of the chosen pools `n_questions` were
+    ablated, their `medoids` forbidden; `excluded` counts the others by reason.
     """
 
     protocol: Protocol
@@ -181,6 +180,19 @@ def ablate(
         frozenset(found.used),
         dict(found.excluded.most_common()),
     )
+
+
+def early_traces(store: Store, summary: AblateSummary) -> frozenset[int]:
+    """Return the traces whose early answers AF and OF need: alternatives, and their medoids."""
+    names = {part.pool for part in summary.pools}
+    pools = {p.id: p.pool for p in store.pools()}
+    alternatives = {
+        record.id
+        for pool_id, link in store.ablations().items()
+        if pools[pool_id] in names and link.medoid_trace_id in summary.medoids
+        for record in store.pool_traces(pool_id)
+    }
+    return frozenset(alternatives) | summary.medoids
 
 
 class _Targets:

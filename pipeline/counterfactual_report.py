@@ -137,21 +137,24 @@ def counterfactual_report(
 ) -> CounterfactualReport:
     """Return counterfactual editing per dataset and pool, over all asked traces and the medoids.
 
-    A medoid without an intermediate step is counted as undefined.
+    A medoid without an intermediate step is counted as undefined, in pools of a name that was
+    asked about.
     """
     datasets = known_datasets(store, dataset)
     texts = question_texts(store, datasets)
     scoring = store.primary_scoring()
     scores = () if scoring is None else store.pool_scores(scoring.id)
     medoids = {s.medoid_trace_id for s in scores if s.medoid_trace_id is not None}
+    places = chosen_pools(store, datasets, pool)
+    edits = {p.id: store.edits(run.editing_id, p.id) for p in places}
+    names = {(p.dataset, p.pool) for p in places if edits[p.id]}
     questions = []
-    for place in chosen_pools(store, datasets, pool):
-        answered = store.counterfactual_answers(run.id, place.id)
-        edits = store.edits(run.editing_id, place.id)
-        if answered or edits:
+    for place in places:
+        if (place.dataset, place.pool) in names:
             q = texts[place.dataset, place.question_id]
+            answered = store.counterfactual_answers(run.id, place.id)
             records = store.pool_traces(place.id)
-            questions.append(_question(place, q, records, edits, answered, medoids))
+            questions.append(_question(place, q, records, edits[place.id], answered, medoids))
     return CounterfactualReport(run, tuple(_groups(questions, medoids)), tuple(questions))
 
 

@@ -94,7 +94,7 @@ class Counterfactuals(Base):
             name = s.get_one(t.CounterfactualEditing, editing_id).name
             missing = []
             for part in chunks(sorted({trace for trace, _ in new})):
-                sizes = dict(s.execute(_SIZES.where(col(t.Trace.id).in_(part))).tuples())
+                sizes = {r[0]: r[1] for r in s.execute(_SIZES.where(col(t.Trace.id).in_(part)))}
                 known = _edits(s, editing_id, col(t.CounterfactualEdit.trace_id).in_(part))
                 for place in sorted(p for p in new if p[0] in part):
                     row, before = new[place], known.get(place)
