@@ -19,6 +19,7 @@ from pipeline.selecting import chosen_pools, known_datasets
 from scoring.faithfulness import CorrelationBootstrap, distance_metric, trace_bootstrap
 from scoring.faithfulness.association import Statistic
 from store import Store
+from store.columns import text_hash
 from store.intervention_records import CounterfactualRunRecord
 from store.model_records import EarlyRunRecord
 from store.records import PoolRecord, PoolScore, ScoringRecord
@@ -209,6 +210,12 @@ class _Reader:
             traces = self._store.pool_traces(place.id)
             found = source.of_pool(place.id, traces)
             used = electorate(traces, found)
+            texts = {text_hash(f.text) for r in used for f in found.facts[r.id]}
+            if len(self._store.known_embeddings(self._embedder_id, texts)) < len(texts):
+                raise ValueError(
+                    f"{place.dataset} · {place.pool} has texts that are not embedded: "
+                    "medoid score embeds and scores them"
+                )
             graphs = trace_graphs(self._store, self._embedder_id, used, found, self._parameters)
             empty = np.zeros((0, 0))
             out.append(graph_distances(graphs, self._parameters) if graphs else empty)

@@ -185,7 +185,9 @@ def ablated() -> FaultServer:
         role = role_of(seen.body)
         if role == "ablator":
             answer = "yes" if "Question q1?" in seen.prompt else "no"
-            steps = [{"text": t, "depends_on": []} for t in ("Water.", "Ice.", "Cold.")]
+            steps: list[dict[str, object]] = [
+                {"text": t, "depends_on": []} for t in ("Water.", "Ice.", "Cold.")
+            ]
             return ok(json.dumps({"steps": steps, "answer": answer}))
         if role == "early_answerer":
             late = seen.prompt.count("\n- ") > 1
