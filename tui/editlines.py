@@ -11,24 +11,27 @@ from scoring.graphs import self_consistency
 from scoring.types import Step, Trace
 from store.intervention_records import AnswersWith, EditView
 from tui import wording
-from tui.text import hang, safe, wrap
+from tui.text import cut_middle, hang, safe, wrap
 from tui.widgets.lines import Row
 from tui.worddiff import marked, word_runs
 
 OLD, NEW, LEFT_OUT = "–", "+", "∴"
 UNASKED = "not asked yet"
+ANSWER_CELLS = 14
+"""Cells of an answer in the line that says what became of it; r shows it in full."""
+QUESTION = "plausible, another fact?"
+"""What is asked, in the words that fit one line."""
 
 
 def answer_line(view: EditView) -> Content:
     """Return in one line which step was changed, and what became of the answer."""
-    n = len(view.steps)
-    lead = Content(f" step {view.step} of 0–{n - 1} was changed; the answer   ")
+    lead = Content(f" step {view.step} was changed; the answer   ")
     before, after = _vote(view.before), _vote(view.after)
     if view.before is None or view.after is None:
         return lead + Content(UNASKED)
     said = _said(view.before) + Content(" → ") + _said(view.after) + Content("   ")
     if before is None or after is None:
-        return lead + said + Content.styled("no answer to compare", "bold")
+        return lead + said + Content.styled("NOT COMPARABLE", "bold")
     if before == after:
         return lead + said + Content.styled("UNCHANGED (not relied on)", "bold")
     return lead + said + Content.styled("CHANGED (relied on)", "bold")
@@ -42,10 +45,10 @@ def _said(asked: AnswersWith) -> Content:
     """Return the answer that was given most often, and how often where it was asked often."""
     vote = self_consistency(list(asked.answers))
     if vote.answer is None:
-        return Content("no answer read")
+        return Content("none read")
     n = len(asked.answers)
     often = "" if n == 1 else f" ({vote.counts[vote.answer]} of {n})"
-    return wording.answer(vote.answer) + Content(often)
+    return cut_middle(wording.answer(vote.answer), ANSWER_CELLS) + Content(often)
 
 
 def edit_rows(view: EditView, width: int) -> list[Row]:

@@ -32,6 +32,9 @@ SCREENS = (
     "help",
     "samples",
     "facts",
+    "edits",
+    "ablations",
+    "ablation",
     "runs",
     "topology",
     "sensitivity",
@@ -103,8 +106,10 @@ def test_no_key_means_two_things_on_a_screen(screen: str) -> None:
 
 
 def test_every_action_has_its_method() -> None:
+    from tui.screens.ablations import AblationScreen, AblationsScreen
     from tui.screens.case import CaseScreen
     from tui.screens.distances import DistancesScreen
+    from tui.screens.edits import EditsScreen
     from tui.screens.facts import FactsScreen
     from tui.screens.graph import GraphScreen, SupportScreen
     from tui.screens.overview import OverviewScreen
@@ -126,6 +131,9 @@ def test_every_action_has_its_method() -> None:
         HelpScreen,
         SamplesScreen,
         FactsScreen,
+        EditsScreen,
+        AblationsScreen,
+        AblationScreen,
         RunsScreen,
         TopologyScreen,
         SensitivityScreen,

@@ -32,9 +32,7 @@ from tui.widgets.lines import Lines
 from tui.widgets.stock import Paragraph
 
 NONE_YET = "nothing is ablated yet: run  medoid ablate"
-SEALED = (
-    "{n} sealed: ΔA tells gold, and the medoid is shown; label and reveal their cases first (b)"
-)
+SEALED = "{n} sealed, as ΔA tells gold: reveal the case first"
 LEAST_CHART, CHART_SHARE = 7, 2
 """Lines of the scatter at least, and of how many lines of a screen it takes one."""
 

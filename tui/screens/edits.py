@@ -12,7 +12,7 @@ from store.intervention_records import EditFilter, EditingRecord, EditPlace, Edi
 from store.records import LabelRecord, SchemaRecord
 from tui import wording
 from tui.actions import bindings_of
-from tui.editlines import answer_line, edit_rows, in_full
+from tui.editlines import QUESTION, answer_line, edit_rows, in_full
 from tui.editlist import (
     FILTERS,
     SAMPLE,
@@ -37,10 +37,7 @@ from tui.widgets.lines import Lines, Row
 from tui.widgets.stock import Columns, Guide, Pane, Paragraph
 
 NONE_YET = "no step is edited yet: run  medoid counterfactual"
-SEALED = (
-    "{n} wait until you have labelled and revealed their cases: an edit tells which path is the "
-    "medoid"
-)
+SEALED = "{n} sealed: an edit tells which path is the medoid; reveal the case first"
 
 
 def is_sealed(session: Session) -> bool:
@@ -64,6 +61,10 @@ async def open_edits(screen: WorkScreen) -> None:
         screen.fail(problem)
         return
     await screen.app.push_screen(EditsScreen(session, schema, *start))
+
+
+def _edits(n: int) -> str:
+    return f"{wording.count(n, 'edit')} {'is' if n == 1 else 'are'}"
 
 
 class EditsScreen(Labelling):
@@ -159,8 +160,9 @@ class EditsScreen(Labelling):
         self.lines().show(
             lambda width: edit_rows(view, width), cursor=view.step, key=(view.trace_id, view.step)
         )
-        stands = "" if view.label is None else wording.label(view.label).plain
-        prompt.ask(self.schema, f"now {stands}" if stands else "edit")
+        record = view.label
+        chosen = (record.category,) if record is not None and record.category else ()
+        prompt.ask(replace(self.schema, question=QUESTION), "edit", chosen)
 
     def _draw_top(self) -> None:
         edits = self.edits
@@ -187,11 +189,12 @@ class EditsScreen(Labelling):
         elif view is None and not queue.n_all:
             self.say("no edits are drawn to be labelled: m draws 50")
         elif view is None and queue.n_sealed:
-            self.say(SEALED.format(n=wording.count(queue.n_sealed, "edit")))
+            self.say(SEALED.format(n=_edits(queue.n_sealed)))
         elif view is None:
             self.say("f shows others")
         else:
-            self.say("")
+            label = view.label
+            self.say("" if label is None else Content("your label: ") + wording.label(label))
 
     @work(group="pace", exclusive=True, exit_on_error=False)
     async def read_pace(self) -> None:
