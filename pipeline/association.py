@@ -14,12 +14,11 @@ from pipeline.early_report import EarlyReport, early_report
 from pipeline.facts import fact_source
 from pipeline.medoids import primary_scores
 from pipeline.progress import OnProgress, Progress, silent
-from pipeline.scoring import ScoreParameters, electorate, graph_distances, trace_graphs
+from pipeline.pool_scoring import ScoreParameters, pool_graphs
 from pipeline.selecting import chosen_pools, known_datasets
 from scoring.faithfulness import CorrelationBootstrap, distance_metric, trace_bootstrap
 from scoring.faithfulness.association import Statistic
 from store import Store
-from store.columns import text_hash
 from store.intervention_records import CounterfactualRunRecord
 from store.model_records import EarlyRunRecord
 from store.records import PoolRecord, PoolScore, ScoringRecord
@@ -157,7 +156,7 @@ class _Reader:
 
     def __init__(self, store: Store, scoring: ScoringRecord, scores: dict[int, PoolScore]) -> None:
         self._store, self._scoring, self._scores = store, scoring, scores
-        self._parameters = ScoreParameters(**scoring.parameters)
+        self._parameters = ScoreParameters.of(dict(scoring.parameters))
         known = {(name, revision): i for i, name, revision, _ in store.embedders()}
         self._embedder_id = known[scoring.embedder, scoring.embedder_revision]
 
@@ -210,15 +209,10 @@ class _Reader:
             traces = self._store.pool_traces(place.id)
             found = source.of_pool(place.id, traces)
             used = electorate(traces, found)
-            texts = {text_hash(f.text) for r in used for f in found.facts[r.id]}
-            if len(self._store.known_embeddings(self._embedder_id, texts)) < len(texts):
-                raise ValueError(
-                    f"{place.dataset} · {place.pool} has texts that are not embedded: "
-                    "medoid score embeds and scores them"
-                )
-            graphs = trace_graphs(self._store, self._embedder_id, used, found, self._parameters)
-            empty = np.zeros((0, 0))
-            out.append(graph_distances(graphs, self._parameters) if graphs else empty)
+            worked_out = pool_graphs(
+                self._store, self._embedder_id, traces, found, self._parameters
+            )
+            out.append(np.zeros((0, 0)) if worked_out is None else worked_out.distances)
             on_progress(Progress("distances", done, len(members), "questions"))
         return out
 
