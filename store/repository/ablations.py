@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sqlalchemy import exists
 from sqlalchemy import select as plain_select
 from sqlmodel import Session, col, select
 
@@ -10,8 +9,10 @@ from store import tables as t
 from store.columns import utc_now
 from store.engine import Base
 from store.intervention_records import AblationRecord
+from store.repository.cases import case_query
 from store.repository.items import ConflictError
 from store.repository.rows import add_missing
+from store.repository.seen import wording
 
 
 def link_ablation(
@@ -61,23 +62,26 @@ class Ablations(Base):
         }
 
     def shown_pools(self, rater_id: int, *, sealed: bool) -> frozenset[int]:
-        """Return the pools whose medoid and gold this rater may know.
+        """Return the ablated pools whose medoid and gold this rater may know.
 
-        Those are the pools of questions that they have revealed, or that no case asks about. Not
-        `sealed`, they are all.
+        Those are the pools of questions that they have revealed, or that no case asks about, be
+        it under another dataset's name. Not `sealed`, they are all.
         """
-        case, other = t.AuditCase, t.Pool.__table__.alias()  # type: ignore[attr-defined]
-        asked = (
-            exists(col(case.id))
-            .where(col(case.pool_id) == other.c.id)
-            .where(other.c.question_id == col(t.Pool.question_id))
+        question = (col(t.Question.id), col(t.Question.text), col(t.Question.options))
+        ablated = (
+            plain_select(col(t.AblationPool.pool_id), *question)
+            .join(t.Pool, col(t.Pool.id) == col(t.AblationPool.pool_id))
+            .join(t.Question, col(t.Question.id) == col(t.Pool.question_id))
         )
-        revealed = exists(col(t.Reveal.id)).where(
-            col(t.Reveal.rater_id) == rater_id,
-            col(t.Reveal.question_id) == col(t.Pool.question_id),
-        )
-        query = plain_select(col(t.Pool.id))
-        if sealed:
-            query = query.where(~asked | revealed)
+        revealed = select(t.Reveal.question_id).where(t.Reveal.rater_id == rater_id)
         with self._read() as s:
-            return frozenset(s.execute(query).scalars())
+            pools = s.execute(ablated).all()
+            if not sealed:
+                return frozenset(pool for pool, *_ in pools)
+            seen = set(s.exec(revealed))
+            asked = {wording(r.text, r.options) for r in s.exec(case_query(t.Question))}
+        return frozenset(
+            pool
+            for pool, ident, text, options in pools
+            if ident in seen or wording(text, options) not in asked
+        )
