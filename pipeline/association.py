@@ -13,8 +13,8 @@ from pipeline.counterfactual_report import CounterfactualReport, counterfactual_
 from pipeline.early_report import EarlyReport, early_report
 from pipeline.facts import fact_source
 from pipeline.medoids import primary_scores
-from pipeline.progress import OnProgress, Progress, silent
 from pipeline.pool_scoring import ScoreParameters, pool_graphs
+from pipeline.progress import OnProgress, Progress, silent
 from pipeline.selecting import chosen_pools, known_datasets
 from scoring.faithfulness import CorrelationBootstrap, distance_metric, trace_bootstrap
 from scoring.faithfulness.association import Statistic
@@ -208,7 +208,6 @@ class _Reader:
         for done, place in enumerate(members, start=1):
             traces = self._store.pool_traces(place.id)
             found = source.of_pool(place.id, traces)
-            used = electorate(traces, found)
             worked_out = pool_graphs(
                 self._store, self._embedder_id, traces, found, self._parameters
             )
