@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from judges.plain import after_thinking
-from judges.prompts import load_prompt
+from judges.prompts import Prompt, load_prompt
 from judges.questions import QuestionText
 from judges.requests import Form, Reply, Request, Sampling
 from judges.schemas import Schema, bounded, closed_object
@@ -67,21 +67,37 @@ def generate_request(
     longest allowed reply needs. A seed gets the sample's number added: a server that honours seeds
     would otherwise give the same trace 20 times.
     """
-    prompt = load_prompt(f"generator-{form}-{length}")
     asked = q if passage is None else replace(q, passage=passage)
-    schema = generator_schema(asked, length)
+    prompt = load_prompt(f"generator-{form}-{length}")
+    return chain_request(ROLE, model, prompt, asked, sample, sampling, form, length)
+
+
+def chain_request(
+    role: str,
+    model: str,
+    prompt: Prompt,
+    q: QuestionText,
+    sample: int,
+    sampling: Sampling,
+    form: Form,
+    length: Length,
+    **values: str,
+) -> Request:
+    """Return a role's request for one chain; `values` fill what its prompt has besides."""
+    schema = generator_schema(q, length)
     drawn = bounded(sampling, schema, form)
     if drawn.seed is not None:
         drawn = replace(drawn, seed=drawn.seed + sample)
     bounds = BOUNDS[length]
     return Request(
-        ROLE,
+        role,
         model,
         prompt.fill(
             least=str(bounds.least),
             most=str(bounds.most),
-            question=asked.block(prompt),
-            answer_form=asked.answer_form(prompt),
+            question=q.block(prompt),
+            answer_form=q.answer_form(prompt),
+            **values,
         ),
         drawn,
         schema if form == "schema" else None,

@@ -70,6 +70,7 @@ def early_answer(
     dataset: str | Iterable[str] | None = None,
     pool: str | None = None,
     traces: Which = "all",
+    only: frozenset[int] | None = None,
     empty: bool = False,
     form: Form | None = None,
     sampling: Sampling = DEFAULT_SAMPLING,
@@ -79,7 +80,8 @@ def early_answer(
 ) -> EarlySummary:
     """Ask for the answer to every prefix of the facts of the chosen traces.
 
-    With `empty` the prefix of no facts is asked too. Prefixes whose answer is there for the same
+    `only` names the traces that are meant, in place of `traces`. With `empty` the prefix of no
+    facts is asked too. Prefixes whose answer is there for the same
     facts are not asked again.
 
     Raises
@@ -93,7 +95,8 @@ def early_answer(
     source = fact_source(store, decomposition)
     datasets = known_datasets(store, dataset)
     pools = chosen_pools(store, datasets, pool, limit=limit, seed=seed)
-    medoids = medoid_ids(store) if traces == "medoids" else None
+    if only is None and traces == "medoids":
+        only = medoid_ids(store)
     dry_run = how.get("dry_run", False)
     choice = choose_form(store, endpoint, form, dry_run=dry_run, transport=how.get("transport"))
     drawn = endpoint.keyed(sampling)
@@ -101,7 +104,7 @@ def early_answer(
     parameters = {"form": choice.form, "sampling": drawn.as_json()}
     texts = question_texts(store, datasets)
     run = find_run(store, endpoint.model, prompt_version, parameters, decomposition)
-    work = _Work(store, source, texts, medoids, empty)
+    work = _Work(store, source, texts, only, empty)
     for place in pools:
         work.look(place, None if run is None else run.id)
     if run is None and work.total and not dry_run:

@@ -38,8 +38,12 @@ def label_lines(
 def item_lines(
     store: Store, file_format: FileFormat = "jsonl", *, design: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of an item file; how items were chosen only with `design`."""
-    rows = (item_row(x, design=design) for x in store.export_items())
+    """Yield the lines of an item file; how items were chosen only with `design`.
+
+    Edited steps come with `design` alone: they are those of medoids, unless asked for otherwise.
+    """
+    items = (x for x in store.export_items() if design or x.kind != "counterfactual")
+    rows = (item_row(x, design=design) for x in items)
     if file_format == "csv":
         fields = (*ITEM_FIELDS, "case", *(DESIGN_FIELDS[1:] if design else ()))
         return csv_lines(fields, ([plain_text(r[f]) for f in fields] for r in rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -21,7 +21,7 @@ from judges.requests import Form, Sampling
 from pipeline.asking import Answered, AskSummary, How, Job, ask_jobs, of_its_own
 from pipeline.models import FormChoice, choose_form
 from pipeline.selecting import chosen_questions, known_datasets, question_text
-from store import ConflictError, Store
+from store import ConflictError, ImportBatch, Store
 from store.exchange.traces import PARSER
 from store.keys import is_name
 from store.records import NewQuestion, NewTrace, QuestionRecord
@@ -55,7 +55,7 @@ class GenerateSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class AskedSample:
     question: QuestionRecord
     text: QuestionText
     sample: int
@@ -113,7 +113,7 @@ def generate(
         store,
         endpoint,
         form,
-        before=_form_of(before),
+        before=form_of(before),
         dry_run=how.get("dry_run", False),
         transport=how.get("transport"),
     )
@@ -125,10 +125,10 @@ def generate(
         "length": length,
         "sampling": drawn.as_json(),
     }
-    _check_sampling(name, before, parameters)
-    missing = _missing(store, name, questions, n)
+    check_sampling(name, before, parameters)
+    missing = missing_samples(store, name, questions, n)
 
-    def jobs() -> Iterator[Job[_Sample]]:
+    def jobs() -> Iterator[Job[AskedSample]]:
         for question, samples in missing:
             text = question_text(question)
             for sample in samples:
@@ -140,10 +140,10 @@ def generate(
                     form=choice.form,
                     length=length,
                 )
-                yield Job(of_its_own(request, name), _Sample(question, text, sample))
+                yield Job(of_its_own(request, name), AskedSample(question, text, sample))
 
     total = sum(len(samples) for _, samples in missing)
-    saver = _Traces(store, name, endpoint.model, variant, choice.form, parameters)
+    saver = TraceSaver(store, name, endpoint.model, variant, choice.form, parameters)
     asking = ask_jobs(
         store,
         endpoint,
@@ -158,7 +158,7 @@ def generate(
     return saver.summary(asking, choice, len(questions), n)
 
 
-def _missing(
+def missing_samples(
     store: Store, pool: str, questions: Sequence[QuestionRecord], n: int
 ) -> list[tuple[QuestionRecord, tuple[int, ...]]]:
     """Return the questions with the samples that they lack."""
@@ -169,13 +169,13 @@ def _missing(
     ]
 
 
-def _form_of(before: Sequence[Mapping[str, Any] | None]) -> Form | None:
+def form_of(before: Sequence[Mapping[str, Any] | None]) -> Form | None:
     """Return the form in which pools were sampled so far, None for new ones."""
     found = next((p["form"] for p in before if p is not None and "form" in p), None)
     return None if found is None else "schema" if found == "schema" else "text"
 
 
-def _check_sampling(
+def check_sampling(
     name: str, before: Sequence[Mapping[str, Any] | None], parameters: Mapping[str, Any]
 ) -> None:
     """Refuse to mix two samplings in the pools of one name."""
@@ -209,8 +209,11 @@ def _differences(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
     return ", ".join(f"{k} {said(old.get(k))}, not {said(new.get(k))}" for k in keys)
 
 
-class _Traces:
-    """Stores replies as traces, and counts what was made of them."""
+class TraceSaver:
+    """Stores replies as traces, and counts what was made of them.
+
+    `link` is called for every trace inside the transaction that stores it.
+    """
 
     def __init__(
         self,
@@ -220,8 +223,10 @@ class _Traces:
         variant: str | None,
         form: Form,
         parameters: Mapping[str, Any],
+        link: Callable[[ImportBatch, NewTrace], None] | None = None,
     ) -> None:
         self._store = store
+        self._link = link
         self._pool = pool
         self._model = model
         self._variant = variant
@@ -230,7 +235,7 @@ class _Traces:
         self._counts: Counter[str] = Counter()
         self._issues: Counter[str] = Counter()
 
-    def save(self, answered: Sequence[Answered[_Sample]]) -> None:
+    def save(self, answered: Sequence[Answered[AskedSample]]) -> None:
         """Store traces; one that another run stored meanwhile stays as it is."""
         found = [
             (a, read_generated(self._form, a.reply, a.about.text), a.about.question)
@@ -239,10 +244,13 @@ class _Traces:
         n_elsewhere = 0
         with self._store.importing() as batch:
             for a, generated, question in found:
+                new = self._new(a, generated, question)
                 try:
-                    outcome = batch.add_trace(self._new(a, generated, question))
+                    outcome = batch.add_trace(new)
                 except ConflictError:
                     outcome = "known"
+                if self._link is not None:
+                    self._link(batch, new)
                 if outcome == "added":
                     self._count(generated)
                 else:
@@ -250,11 +258,11 @@ class _Traces:
         if n_elsewhere:
             # Another run was at the same pool: sampling in the same way, or else this one stops.
             before = [p.parameters for p in self._store.pools() if p.pool == self._pool]
-            _check_sampling(self._pool, before, self._parameters)
+            check_sampling(self._pool, before, self._parameters)
             self._counts["elsewhere"] += n_elsewhere
 
     def _new(
-        self, answered: Answered[_Sample], generated: Generated, question: QuestionRecord
+        self, answered: Answered[AskedSample], generated: Generated, question: QuestionRecord
     ) -> NewTrace:
         reply = answered.reply
         return NewTrace(

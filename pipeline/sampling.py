@@ -49,6 +49,8 @@ class ItemsSummary:
 def make_items(store: Store, design: Design | None = None) -> ItemsSummary:
     """Make path items for the primary scoring's disagreements and a sample of its agreements.
 
+    Ablated pools are left out.
+
     Raises
     ------
     ValueError
@@ -59,7 +61,12 @@ def make_items(store: Store, design: Design | None = None) -> ItemsSummary:
     if scoring is None:
         raise ValueError("nothing is scored yet: run medoid score first")
     pools = {p.id: p for p in store.pools()}
-    scores = [s for s in store.pool_scores(scoring.id) if s.medoid_trace_id is not None]
+    ablated = store.ablations()  # what was sampled with reasoning forbidden is nobody's answer
+    scores = [
+        s
+        for s in store.pool_scores(scoring.id)
+        if s.medoid_trace_id is not None and s.pool_id not in ablated
+    ]
     disagree = [s for s in scores if s.disagree]
     agree = [s for s in scores if not s.disagree]
     drawn, probability = _draw(agree, design, pools)

@@ -67,28 +67,38 @@ FORMS = {
     "path": "path:DATASET/QUESTION/POOL/SAMPLE",
     "step": "step:DATASET/QUESTION/POOL/SAMPLE/STEP",
     "criterion": "criterion:DATASET/QUESTION/POOL/SAMPLE/DECOMPOSITION/CRITERION",
-    "counterfactual": "counterfactual:DATASET/QUESTION/POOL/SAMPLE/STEP",
+    "counterfactual": "counterfactual:DATASET/QUESTION/POOL/SAMPLE/STEP[/EDITING]",
     "pair": "pair:SET/MODEL/A/B",
     "cycle": "cycle:SET/MODEL/AXIS/HASH",
     "deduction": "deduction:PROBLEM/MODEL/MUTATION/K",
 }
 """What the key of each kind of item looks like."""
 
-_TRACE_KINDS = ("path", "step", "criterion")
+_TRACE_KINDS = ("path", "step", "criterion", "counterfactual")
+
+FIRST_EDITING = "default"
+"""The editing whose items are named without it; those of any other have its name at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceItemKey:
-    """The parts of the key of a path, a step, or a criterion of a trace's decomposition."""
+    """The parts of the key of a path, a step, a criterion of a trace's decomposition, or an edit.
+
+    `editing` is None for what is no edit.
+    """
 
     kind: str
     trace: tuple[str, str, str, str]
     step: int | None = None
     decomposition: str | None = None
     criterion: str | None = None
+    editing: str | None = None
 
     def __str__(self) -> str:
-        last = [p for p in (self.decomposition, self.criterion, self.step) if p is not None]
+        editing = None if self.editing == FIRST_EDITING else self.editing
+        last = [
+            p for p in (self.decomposition, self.criterion, self.step, editing) if p is not None
+        ]
         return f"{self.kind}:" + "/".join(encode_part(str(p)) for p in (*self.trace, *last))
 
     @classmethod
@@ -98,7 +108,7 @@ class TraceItemKey:
         Raises
         ------
         ValueError
-            When it is none of a path, a step or a criterion.
+            When it is none of these.
         """
         kind, _, rest = key.partition(":")
         if kind not in _TRACE_KINDS:
@@ -108,6 +118,9 @@ class TraceItemKey:
         if kind == "path":
             parts.append(last)
         wanted = f"item {key!r} is not {FORMS[kind]}"
+        editing = FIRST_EDITING if kind == "counterfactual" else None
+        if kind == "counterfactual" and len(parts) == 5:
+            editing, last = last, parts.pop()
         if len(parts) != (5 if kind == "criterion" else 4) or not all(parts):
             raise ValueError(wanted)
         trace = (parts[0], parts[1], parts[2], parts[3])
@@ -119,7 +132,9 @@ class TraceItemKey:
             return cls(kind, trace, decomposition=parts[4], criterion=last)
         if not re.fullmatch("0|[1-9][0-9]{0,8}", last):
             raise ValueError(f"{wanted}; a step is a number from 0")
-        return cls(kind, trace, step=int(last))
+        if editing == "":
+            raise ValueError(wanted)
+        return cls(kind, trace, step=int(last), editing=editing)
 
 
 def sample_order(sample: str) -> tuple[tuple[int, int, str], ...]:

@@ -205,6 +205,7 @@ class ExportedItem:
     stratum: str | None
     case_inclusion_probability: float | None
     inclusion_probability: float | None
+    editing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +225,8 @@ class UndoResult:
 
     `item_id` is the item that was changed; `path_item_id` the path it belongs to: itself, or the
     path whose step or criterion it is. `step` is the step of a step item; `trace_id` the trace,
-    and `decomposition_id` for a criterion item the decomposition, that the item belongs to.
+    `decomposition_id` for a criterion item the decomposition, and `editing_id` for an edited step
+    the editing, that the item belongs to.
     """
 
     item_id: int
@@ -235,6 +237,7 @@ class UndoResult:
     path_item_id: int | None = None
     trace_id: int | None = None
     decomposition_id: int | None = None
+    editing_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,108 @@ class EarlyAnswer(SQLModel, table=True):
     answer: Any = Field(default=None, sa_column=Column(JsonText))
 
 
+class CounterfactualEditing(SQLModel, table=True):
+    """A named way of rewriting steps: a model, a prompt, parameters. Append-only."""
+
+    __tablename__: ClassVar[Any] = "counterfactual_editing"
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    model: str
+    prompt_version: str
+    parameters: Any = Field(sa_column=Column(JsonText, nullable=False))
+    created_at: str = Field(default_factory=utc_now)
+
+
+class CounterfactualEdit(SQLModel, table=True):
+    """A step of a trace rewritten, or the fault why it is not. Append-only: labels rest on it."""
+
+    __tablename__: ClassVar[Any] = "counterfactual_edit"
+    __table_args__ = (
+        CheckConstraint(_REPLIED, name="edit_outcome"),
+        CheckConstraint("(fault is null) = (text is not null)", name="edit_fault"),
+        CheckConstraint("step >= 0", name="edit_step"),
+        Index("ix_counterfactual_edit_trace_id", "trace_id"),
+    )
+    editing_id: int = Field(foreign_key="counterfactual_editing.id", primary_key=True)
+    trace_id: int = Field(foreign_key="trace.id", primary_key=True)
+    step: int = Field(primary_key=True)
+    source_hash: str
+    outcome: str
+    fault: str | None = None
+    reply_key: str | None = Field(default=None, foreign_key="model_reply.key")
+    created_at: str = Field(default_factory=utc_now)
+    reason: str = Field(default="", sa_column=Column(ModelText, nullable=False))
+    text: str | None = Field(default=None, sa_column=Column(ModelText))
+
+
+class CounterfactualSample(SQLModel, table=True):
+    """An edited step that was drawn to be labelled."""
+
+    __tablename__: ClassVar[Any] = "counterfactual_sample"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["editing_id", "trace_id", "step"],
+            [
+                "counterfactual_edit.editing_id",
+                "counterfactual_edit.trace_id",
+                "counterfactual_edit.step",
+            ],
+        ),
+        Index("ix_counterfactual_sample_order", "editing_id", "random_key", "trace_id", "step"),
+    )
+    editing_id: int = Field(primary_key=True)
+    trace_id: int = Field(primary_key=True)
+    step: int = Field(primary_key=True)
+    inclusion_probability: float
+    random_key: str
+    parameters: Any = Field(sa_column=Column(JsonText, nullable=False))
+
+
+class CounterfactualRun(SQLModel, table=True):
+    """One way of asking again with the edits of an editing."""
+
+    __tablename__: ClassVar[Any] = "counterfactual_run"
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = Field(unique=True)
+    editing_id: int = Field(foreign_key="counterfactual_editing.id")
+    model: str
+    prompt_version: str
+    parameters: Any = Field(sa_column=Column(JsonText, nullable=False))
+    created_at: str = Field(default_factory=utc_now)
+
+
+class CounterfactualAnswer(SQLModel, table=True):
+    """The answer given a trace's steps with one of them rewritten; step -1: none (the baseline)."""
+
+    __tablename__: ClassVar[Any] = "counterfactual_answer"
+    __table_args__ = (
+        CheckConstraint(_REPLIED, name="counterfactual_outcome"),
+        CheckConstraint("step >= -1", name="counterfactual_step"),
+        CheckConstraint("repeat >= 0", name="counterfactual_repeat"),
+    )
+    run_id: int = Field(foreign_key="counterfactual_run.id", primary_key=True)
+    trace_id: int = Field(foreign_key="trace.id", primary_key=True)
+    step: int = Field(primary_key=True)
+    repeat: int = Field(primary_key=True)
+    source_hash: str
+    outcome: str
+    reply_key: str | None = Field(default=None, foreign_key="model_reply.key")
+    reason: str | None = Field(default=None, sa_column=Column(ModelText))
+    answer: Any = Field(default=None, sa_column=Column(JsonText))
+
+
+class AblationPool(SQLModel, table=True):
+    """A pool that was sampled with a trace's reasoning forbidden. Append-only."""
+
+    __tablename__: ClassVar[Any] = "ablation_pool"
+    __table_args__ = (Index("ix_ablation_pool_medoid_trace_id", "medoid_trace_id"),)
+    pool_id: int = Field(foreign_key="pool.id", primary_key=True)
+    medoid_trace_id: int = Field(foreign_key="trace.id")
+    source_hash: str
+    scoring_key: str
+    created_at: str = Field(default_factory=utc_now)
+
+
 class JudgeVote(SQLModel, table=True):
     """One reply of a judge on an item. Append-only."""
 
@@ -202,6 +304,12 @@ class Run(SQLModel, table=True):
 
 
 __all__ = [
+    "AblationPool",
+    "CounterfactualAnswer",
+    "CounterfactualEdit",
+    "CounterfactualEditing",
+    "CounterfactualRun",
+    "CounterfactualSample",
     "DecomposedTrace",
     "Decomposition",
     "DecompositionSample",

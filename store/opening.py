@@ -15,7 +15,10 @@ from store.engine import (
     migrate,
 )
 from store.errors import SealedError, StoreError
+from store.repository.ablations import Ablations
 from store.repository.cases import Cases, RevealCheck
+from store.repository.counterfactual_queue import CounterfactualQueue
+from store.repository.counterfactuals import Counterfactuals
 from store.repository.decomposition_queue import DecompositionQueue
 from store.repository.decompositions import Decompositions
 from store.repository.designs import CasesMade, Designs, NewCase
@@ -47,6 +50,9 @@ class Store(
     Decompositions,
     DecompositionQueue,
     Early,
+    Counterfactuals,
+    CounterfactualQueue,
+    Ablations,
     Votes,
     Runs,
     Designs,

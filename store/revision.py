@@ -1,3 +1,3 @@
 """The newest schema revision this version knows."""
 
-HEAD = "0003"
+HEAD = "0004"

@@ -16,6 +16,12 @@ from sqlmodel import Field, SQLModel
 
 from store.columns import JsonText, ModelText, utc_now
 from store.model_tables import (
+    AblationPool,
+    CounterfactualAnswer,
+    CounterfactualEdit,
+    CounterfactualEditing,
+    CounterfactualRun,
+    CounterfactualSample,
     DecomposedTrace,
     Decomposition,
     DecompositionSample,
@@ -188,6 +194,7 @@ class Item(SQLModel, table=True):
     trace_id: int | None = Field(default=None, foreign_key="trace.id", index=True)
     step: int | None = None
     decomposition_id: int | None = Field(default=None, foreign_key="decomposition.id")
+    editing_id: int | None = Field(default=None, foreign_key="counterfactual_editing.id")
 
 
 class Design(SQLModel, table=True):
@@ -302,8 +309,14 @@ class Unseal(SQLModel, table=True):
 
 
 __all__ = [
+    "AblationPool",
     "AuditCase",
     "CaseItem",
+    "CounterfactualAnswer",
+    "CounterfactualEdit",
+    "CounterfactualEditing",
+    "CounterfactualRun",
+    "CounterfactualSample",
     "DecomposedTrace",
     "Decomposition",
     "DecompositionSample",

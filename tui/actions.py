@@ -80,20 +80,16 @@ _MINE = ("case", "steps", "revealed")
 _SHEETS = ("raw", "graph", "support", "distances", "help")
 _READ = (*_SHEETS, "summary")
 _FACTS = ("facts",)
-_NOTED = (("case", "steps", "facts"), ("steps", "facts"))
-_LABELLED = (("case", "steps", "facts"), ("case", "steps", "facts"))
-_DOING = (*_MINE, *_LISTS, "samples", "facts")
+_EDITS = ("edits",)
+_TO_LABEL = ("case", "steps", "facts", "edits")
+_NOTED = (_TO_LABEL, ("steps", "facts", "edits"))
+_LABELLED = (_TO_LABEL, _TO_LABEL)
+_DOING = (*_MINE, *_LISTS, "samples", "facts", "edits")
+_ABLATED = ("ablations", "ablation")
 _ALL = (
-    "overview",
-    "queue",
-    "case",
-    "steps",
-    "revealed",
-    "samples",
-    "facts",
-    "runs",
-    "topology",
-    "sensitivity",
+    *("overview", "queue", "case", "steps", "revealed", "samples", "facts", "edits"),
+    *_ABLATED,
+    *("runs", "topology", "sensitivity"),
 )
 
 
@@ -151,6 +147,98 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "open", ("enter",), "go to case", "Go to the case under the cursor.", *_twice("topology")
     ),
+    Action(
+        "edits",
+        ("e",),
+        "edited steps",
+        "Label whether edited steps are plausible and another fact, from where you stopped.",
+        ("overview",),
+    ),
+    Action(
+        "ablations",
+        ("a",),
+        "ablation",
+        "Show what is left of accuracy and faithfulness without the medoid, question by question.",
+        ("overview",),
+    ),
+    Action(
+        "choose",
+        tuple("1234567890"),
+        "label",
+        "Label this edit, save it, and go to the next one that waits.",
+        _EDITS,
+        digit=True,
+    ),
+    Action("next_case", ("n",), "next edit", "Go to the next edit of the list.", _EDITS, _EDITS),
+    Action("previous_case", ("p",), "previous edit", "Go to the previous edit.", _EDITS),
+    Action("go_on", ("enter", "space"), "go on", "Go to the next edit without a label.", _EDITS),
+    Action(
+        "undo",
+        ("u",),
+        "undo",
+        "Take back your last act and go to the edit it was on.",
+        _EDITS,
+        _EDITS,
+    ),
+    Action(
+        "filter",
+        ("f",),
+        "filter",
+        "Show unlabelled, all, done or flagged edits in turn.",
+        _EDITS,
+    ),
+    Action("other", ("d",), "other editing", "Go to the next editing.", _EDITS),
+    Action(
+        "draw_sample",
+        ("m",),
+        "draw a sample",
+        "Draw 50 edits of this editing to label, where none were drawn yet.",
+        _EDITS,
+    ),
+    Action(
+        "raw",
+        ("r",),
+        "in full",
+        "Show the question and every answer in full, and how the edit was made.",
+        _EDITS,
+    ),
+    Action(
+        "open",
+        ("enter",),
+        "open",
+        "Show the medoid of the question under the cursor beside its alternatives.",
+        *_twice("ablations"),
+    ),
+    Action(
+        "target",
+        ("t",),
+        "gold or own",
+        "Measure faithfulness against the gold answer, or against each trace's own.",
+        *_twice("ablations"),
+    ),
+    Action(
+        "protocol",
+        ("f",),
+        "protocol",
+        "Show all questions (broad), or those that GSC alone has right (targeted).",
+        *_twice("ablations"),
+    ),
+    Action(
+        "turn(1)",
+        ("right", "l", "tab"),
+        "next alternative",
+        "Put the next alternative beside the medoid.",
+        *_twice("ablation"),
+    ),
+    Action(
+        "turn(-1)",
+        ("left", "h", "shift+tab"),
+        "previous alternative",
+        "Put the previous alternative beside the medoid.",
+        ("ablation",),
+    ),
+    Action("next_case", ("n",), "next question", "Go to the next question.", *_twice("ablation")),
+    Action("previous_case", ("p",), "previous question", "Go to the one before.", ("ablation",)),
     Action("open", ("enter",), "open", "Open the trace under the cursor.", *_twice("samples")),
     Action(
         "filter",
@@ -453,8 +541,11 @@ ACTIONS: tuple[Action, ...] = (
         ("escape",),
         "back",
         "Go back.",
-        ("queue", "case", "samples", "facts", "runs", "topology", "sensitivity", *_SHEETS),
-        ("queue", "samples", "runs", "topology", "sensitivity", *_SHEETS),
+        (
+            *("queue", "case", "samples", "facts", "edits", *_ABLATED),
+            *("runs", "topology", "sensitivity", *_SHEETS),
+        ),
+        ("queue", "samples", *_ABLATED, "runs", "topology", "sensitivity", *_SHEETS),
     ),
     Action("back", ("escape",), "back to the path", "Let digits go to the path again.", ("steps",)),
     Action(

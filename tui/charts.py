@@ -199,3 +199,47 @@ def scatter(
         r, c = cell(*points[here])
         grid[r][c] = "◆"
     return ["".join(row) for row in grid]
+
+
+def changes_chart(
+    points: Sequence[tuple[float, float]], width: int, height: int, *, cursor: int | None = None
+) -> list[str]:
+    """Draw points of [−1, 1] × [−1, 1] between their axes; y grows upwards.
+
+    A cell has one point as ``•``, several as their number, ten and more as ``#``; the cell of the
+    point at `cursor` is ``◉``. Width and height are made odd, so that 0 has cells of its own.
+
+    >>> for row in changes_chart([(0.0, -0.5), (0.0, -0.5), (1.0, 1.0)], 7, 5, cursor=2):
+    ...     print(row)
+       │  ◉
+       │
+    ───┼───
+       2
+       │
+    """
+    width, height = max(width - (width + 1) % 2, 3), max(height - (height + 1) % 2, 3)
+    mid_x, mid_y = width // 2, height // 2
+    grid = [["│" if x == mid_x else " " for x in range(width)] for _ in range(height)]
+    grid[mid_y] = ["┼" if x == mid_x else "─" for x in range(width)]
+    counts: dict[tuple[int, int], int] = {}
+    cells = [_cell(x, y, mid_x, mid_y) for x, y in points]
+    for cell in cells:
+        counts[cell] = counts.get(cell, 0) + 1
+    for (row, column), n in counts.items():
+        grid[row][column] = "•" if n == 1 else str(n) if n < 10 else "#"
+    if cursor is not None and 0 <= cursor < len(cells):
+        row, column = cells[cursor]
+        grid[row][column] = "◉"
+    return ["".join(row).rstrip() for row in grid]
+
+
+def _cell(x: float, y: float, mid_x: int, mid_y: int) -> tuple[int, int]:
+    """Return row and column; what is not 0 never falls on an axis."""
+
+    def offset(value: float, reach: int) -> int:
+        steps = round(min(max(value, -1.0), 1.0) * reach)
+        if steps == 0 and abs(value) > MARGIN:
+            return 1 if value > 0 else -1
+        return steps
+
+    return mid_y - offset(y, mid_y), mid_x + offset(x, mid_x)

@@ -8,7 +8,10 @@ from typing import Annotated
 import typer
 
 from tui.commands import (
+    ablate,
     agreement,
+    association,
+    counterfactual,
     data,
     decompose,
     doctor,
@@ -71,6 +74,9 @@ app.command("embed")(data.embed)
 app.command("score")(score.score)
 app.command("sensitivity")(sensitivity.sensitivity)
 app.command("early-answer")(early.early_answer)
+app.command("counterfactual")(counterfactual.counterfactual)
+app.command("ablate")(ablate.ablate)
+app.command("association")(association.association)
 app.command("judge")(judge.judge)
 app.command("run")(run.run)
 app.command("doctor")(doctor.doctor)

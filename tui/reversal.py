@@ -81,8 +81,8 @@ def reverse(session: Session, act: Act) -> Reversal | None:
     before = rows[-2] if len(rows) > 1 else None
     case = None if result.case_id is None else store.case(result.case_id, rater, session.schema)
     path_item = result.path_item_id or result.item_id
-    if result.decomposition_id is not None:
-        case = None  # a criterion is known by its key: it belongs to no path of the case
+    if result.decomposition_id is not None or result.editing_id is not None:
+        case = None  # criterion and edit are known by their keys: they are no path of the case
     place = None if case is None else place_of(case, path_item)
     if place is not None:
         name = Content(name_of(place, result.step))

@@ -18,6 +18,7 @@ ITEM_FIELDS = (
     "step",
     "decomposition",
     "criterion",
+    "editing",
 )
 DESIGN_FIELDS = ("case", "stratum", "case_inclusion_probability", "inclusion_probability")
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlalchemy import delete, func, tuple_
@@ -16,7 +14,7 @@ from store.engine import Base
 from store.keys import CRITERIA, path_key, sample_order
 from store.model_records import DecomposedFilter, DecomposedRow, SampleMade
 from store.records import Page, Progress
-from store.repository.cases import digest
+from store.repository.drawing import Candidate, Drawn, draw
 from store.repository.items import TraceItems, criteria_of
 from store.repository.rows import is_decided, is_standing, need_schema, outdated_categories
 
@@ -47,7 +45,7 @@ class DecompositionQueue(Base):
         with self._write() as s:
             s.get_one(t.Decomposition, decomposition_id)
             population, n_left_out = _population(s, decomposition_id)
-            drawn = _draw(population, n, seed)
+            drawn = draw(population, n, seed, "decomposition sample")
             n_same, n_kept, n_withdrawn = _make_room(s, decomposition_id, drawn)
             rows = [
                 t.DecompositionSample(
@@ -173,20 +171,7 @@ _ORDER: tuple[Any, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    probability: float
-    random_key: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    trace_id: int
-    pool: tuple[str, str, str]
-    sample: str
-
-
-def _population(s: Session, decomposition_id: int) -> tuple[list[_Candidate], int]:
+def _population(s: Session, decomposition_id: int) -> tuple[list[Candidate[int]], int]:
     """Return the decomposed traces with facts, in an order of their own, and how many have none."""
     rows = s.execute(
         plain_select(
@@ -202,43 +187,20 @@ def _population(s: Session, decomposition_id: int) -> tuple[list[_Candidate], in
         .join(t.Question, col(t.Question.id) == col(t.Pool.question_id))
         .where(col(t.DecomposedTrace.decomposition_id) == decomposition_id)
     ).all()
-    found = [_Candidate(r[0], (r[2], r[3], r[4]), r[5]) for r in rows if r[1] > 0]
-    found.sort(key=lambda c: (c.pool, sample_order(c.sample), c.sample))
+    usable = [r for r in rows if r[1] > 0]
+    usable.sort(key=lambda r: ((r[2], r[3], r[4]), sample_order(r[5]), r[5]))
+    found = [Candidate(r[0], (r[2], r[3], r[4]), path_key(*r[2:6])) for r in usable]
     return found, len(rows) - len(found)
 
 
-def _draw(population: list[_Candidate], n: int, seed: int) -> dict[int, _Drawn]:
-    """Draw systematically from a random order; whole numbers, so that no place is drawn twice."""
-    n = min(n, len(population))
-    if n == 0:
-        return {}
-    rng = random.Random(f"{seed}\x1fdecomposition sample")
-    pools: dict[tuple[str, str, str], list[_Candidate]] = {}
-    for one in population:
-        pools.setdefault(one.pool, []).append(one)
-    order = list(pools)
-    rng.shuffle(order)
-    line: list[_Candidate] = []
-    for pool in order:
-        rng.shuffle(pools[pool])
-        line += pools[pool]
-    fine = 2**40
-    start = rng.randrange(fine)
-    chosen = [line[(k * fine + start) * len(line) // (n * fine)] for k in range(n)]
-    return {
-        c.trace_id: _Drawn(n / len(line), digest(str(seed), path_key(*c.pool, c.sample))[:16])
-        for c in chosen
-    }
-
-
-def _make_room(s: Session, decomposition_id: int, drawn: dict[int, _Drawn]) -> tuple[int, int, int]:
+def _make_room(s: Session, decomposition_id: int, drawn: dict[int, Drawn]) -> tuple[int, int, int]:
     """Withdraw what is neither drawn nor labelled; take out of `drawn` what stays as it is."""
     labelled = _labelled(s, decomposition_id)
     n_same = n_kept = n_withdrawn = 0
     sample = t.DecompositionSample
     for row in s.exec(select(sample).where(sample.decomposition_id == decomposition_id)).all():
         new = drawn.get(row.trace_id)
-        if new == _Drawn(row.inclusion_probability, row.random_key):
+        if new == Drawn(row.inclusion_probability, row.random_key):
             n_same += 1
         elif row.trace_id in labelled:
             n_kept += 1

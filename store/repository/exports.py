@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import exists, func
+from sqlalchemy import select as plain_select
 from sqlmodel import Session, col, select
 
 from store import tables as t
@@ -13,7 +14,7 @@ from store.engine import Base
 from store.keys import TraceItemKey, encode_part
 from store.records import ExportedItem, ExportedLabel, NewLabel
 from store.repository.cases import case_query
-from store.repository.rows import is_sampled, need_schema
+from store.repository.rows import is_sampled, is_sampled_edit, need_schema
 
 PAGE = 500
 
@@ -136,15 +137,17 @@ def _labels(s: Session, ids: Sequence[int]) -> Iterator[ExportedLabel]:
 
 
 def _items(s: Session, keys: Sequence[str]) -> Iterator[ExportedItem]:
-    rows = s.exec(
-        select(t.Item, t.CaseItem, t.AuditCase, t.DecompositionSample)
+    rows = s.execute(
+        plain_select(t.Item, t.CaseItem, t.AuditCase, t.DecompositionSample, t.CounterfactualSample)
         .join(t.CaseItem, col(t.CaseItem.item_id) == col(t.Item.id), isouter=True)
         .join(t.AuditCase, col(t.AuditCase.id) == col(t.CaseItem.case_id), isouter=True)
         .join(t.DecompositionSample, is_sampled(), isouter=True)
+        .join(t.CounterfactualSample, is_sampled_edit(), isouter=True)
         .where(col(t.Item.key).in_(keys), col(t.Item.trace_id).is_not(None))
         .order_by(col(t.Item.key))
     ).all()
-    for item, place, case, sampled in rows:
+    for item, place, case, sampled, edit in rows:
+        chosen = place or sampled or edit
         parts = TraceItemKey.parse(item.key)
         yield ExportedItem(
             item=item.key,
@@ -159,7 +162,6 @@ def _items(s: Session, keys: Sequence[str]) -> Iterator[ExportedItem]:
             case="/".join(map(encode_part, parts.trace[:3])) if case else None,
             stratum=case.stratum if case else None,
             case_inclusion_probability=case.inclusion_probability if case else None,
-            inclusion_probability=(place or sampled).inclusion_probability
-            if place or sampled
-            else None,
+            inclusion_probability=chosen.inclusion_probability if chosen else None,
+            editing=parts.editing,
         )

@@ -16,6 +16,7 @@ from store.columns import canonical, content_hash, folded
 from store.engine import Base
 from store.keys import is_name, path_key
 from store.records import NewQuestion, NewTrace
+from store.repository.ablations import link_ablation
 from store.repository.items import ConflictError
 from store.repository.label_imports import LabelBatch, Outcome, row_id
 from store.repository.seen import Seen
@@ -84,6 +85,19 @@ class ImportBatch(LabelBatch):
         )
         pool.samples[new.sample] = digest
         return "added"
+
+    def link_ablation(
+        self, new: NewTrace, medoid_trace_id: int, source_hash: str, scoring_key: str
+    ) -> None:
+        """Record that a stored trace's pool was sampled with another trace's reasoning forbidden.
+
+        Raises
+        ------
+        ConflictError
+            When the pool was sampled with another one forbidden.
+        """
+        pool = self._pool(self._question(new.question), new)
+        link_ablation(self._s, pool.id, medoid_trace_id, source_hash, scoring_key)
 
     def look_up(self, questions: Iterable[NewQuestion]) -> None:
         """Find out in few queries which of many questions are known."""

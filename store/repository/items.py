@@ -32,7 +32,7 @@ class StoredItem:
 
 
 class TraceItems:
-    """Items of traces (paths, steps, criteria) by key, made on demand, inside one session."""
+    """Items of traces (paths, steps, criteria, edits) by key, made on demand, inside one session."""
 
     def __init__(self, session: Session) -> None:
         self._s = session
@@ -89,6 +89,14 @@ class TraceItems:
         if parts.step is not None and parts.step >= n_steps:
             raise ConflictError(f"{key} names no step: the trace has {n_steps}, numbered from 0")
         name = parts.decomposition
+        editing_id = None
+        if parts.editing is not None:
+            editing_id = self._editing(parts.editing, trace_id or 0, parts.step or 0)
+            if editing_id is None:
+                raise ConflictError(
+                    f"{key} names no edit: the database has no edit {parts.editing!r} of this "
+                    "step, medoid counterfactual makes it"
+                )
         decomposition_id = None if name is None else self._decomposition(name, trace_id or 0)
         if name is not None and decomposition_id is None:
             raise ConflictError(
@@ -102,6 +110,7 @@ class TraceItems:
             question_id=question_id or 0,
             step=parts.step,
             decomposition_id=decomposition_id,
+            editing_id=editing_id,
         )
         self._s.add(row)
         self._s.flush()
@@ -116,6 +125,20 @@ class TraceItems:
                 col(t.DecomposedTrace.decomposition_id) == col(t.Decomposition.id),
             )
             .where(t.Decomposition.name == name, t.DecomposedTrace.trace_id == trace_id)
+        ).first()
+
+    def _editing(self, name: str, trace_id: int, step: int) -> int | None:
+        """Return the id of the editing of this name, where it has rewritten the step."""
+        edit = t.CounterfactualEdit
+        return self._s.exec(
+            select(t.CounterfactualEditing.id)
+            .join(edit, col(edit.editing_id) == col(t.CounterfactualEditing.id))
+            .where(
+                t.CounterfactualEditing.name == name,
+                edit.trace_id == trace_id,
+                edit.step == step,
+                col(edit.text).is_not(None),
+            )
         ).first()
 
 

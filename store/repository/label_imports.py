@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
+from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from store import tables as t
@@ -14,7 +15,13 @@ from store.label_records import JOINT
 from store.records import NewItem, NewLabel, SchemaRecord
 from store.repository.choices import in_order
 from store.repository.items import ConflictError, TraceItems
-from store.repository.rows import is_sampled, label_hash, latest_label_id, need_schema
+from store.repository.rows import (
+    is_sampled,
+    is_sampled_edit,
+    label_hash,
+    latest_label_id,
+    need_schema,
+)
 
 Outcome = Literal["added", "known", "changed", "superseded"]
 """What became of a line. ``superseded``: a label that was there already, and no longer stands."""
@@ -183,8 +190,15 @@ def _chosen(s: Session, key: str) -> tuple[str | None, float | None, float | Non
     if of_case is not None:
         return of_case
     sampled = s.exec(
-        select(t.DecompositionSample.inclusion_probability)
-        .join(t.Item, is_sampled())
+        select(
+            func.coalesce(
+                col(t.DecompositionSample.inclusion_probability),
+                col(t.CounterfactualSample.inclusion_probability),
+            )
+        )
+        .select_from(t.Item)
+        .join(t.DecompositionSample, is_sampled(), isouter=True)
+        .join(t.CounterfactualSample, is_sampled_edit(), isouter=True)
         .where(t.Item.key == key)
     ).first()
     return None if sampled is None else (None, None, sampled)

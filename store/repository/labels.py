@@ -234,6 +234,7 @@ class Labels(Base):
                 path_id,
                 item.trace_id,
                 item.decomposition_id,
+                item.editing_id,
             )
 
 
@@ -275,12 +276,12 @@ def _new_row(
 
     Who has seen a question's gold and votes at level ``judge`` labels at that level, whatever
     the schema says now. The reveal of a question shows those and the verdicts on its paths, but
-    nobody's word on the criteria of a decomposition: a label on a criterion is still made before
-    what it is compared with was seen, at level ``judge``.
+    nobody's word on the criteria of a decomposition or on an edited step: a label on one is still
+    made before what it is compared with was seen, at level ``judge``.
     """
     question = item.question_id
     revealed = question is not None and is_revealed(s, rater_id, question)
-    apart = item.kind == "criterion"
+    apart = item.kind in ("criterion", "counterfactual")
     if seal == "full" and question is not None:
         known = (apart and revealed) or has_looked(s, rater_id, question)
         seal = "judge" if known else seal

@@ -23,7 +23,13 @@ from store.records import (
 )
 from store.repository.queue import decided_paths
 from store.repository.revealed import unseal_record
-from store.repository.rows import find_schema, is_sampled, need_schema, outdated_categories
+from store.repository.rows import (
+    find_schema,
+    is_sampled,
+    is_sampled_edit,
+    need_schema,
+    outdated_categories,
+)
 from store.repository.seen import LOOKED
 
 SOUND = "faithful"
@@ -76,11 +82,13 @@ class Reports(Base):
                     func.coalesce(
                         col(t.CaseItem.inclusion_probability),
                         col(t.DecompositionSample.inclusion_probability),
+                        col(t.CounterfactualSample.inclusion_probability),
                     ),
                 )
                 .join(t.Question, col(t.Question.id) == col(t.Item.question_id))
                 .join(t.CaseItem, col(t.CaseItem.item_id) == col(t.Item.id), isouter=True)
                 .join(t.DecompositionSample, is_sampled(), isouter=True)
+                .join(t.CounterfactualSample, is_sampled_edit(), isouter=True)
                 .where(col(t.Item.id).in_(_touched_items(schema, rater_a, rater_b)))
                 .order_by(col(t.Item.id))
             ).all()

@@ -125,6 +125,16 @@ def is_sampled() -> ColumnElement[bool]:
     )
 
 
+def is_sampled_edit() -> ColumnElement[bool]:
+    """Return the clause that an item is an edited step that was drawn for labelling."""
+    sample = t.CounterfactualSample
+    return (
+        (col(sample.editing_id) == col(t.Item.editing_id))
+        & (col(sample.trace_id) == col(t.Item.trace_id))
+        & (col(sample.step) == col(t.Item.step))
+    )
+
+
 def latest_label(s: Session, rater_id: int, schema: str, item_id: int) -> t.Label | None:
     """Return the newest row of a rater on an item, open ones included."""
     newest = latest_label_id(s, rater_id, schema, item_id)

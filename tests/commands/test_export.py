@@ -48,9 +48,10 @@ def test_sealed_columns_are_left_out_and_named() -> None:
         "step",
         "decomposition",
         "criterion",
+        "editing",
         "case",
     }
-    assert ran.err == "strata and inclusion probabilities are sealed and left out\n"
+    assert ran.err == "strata, inclusion probabilities and edited steps are sealed and left out\n"
     whole = medoid("export", "items", "--unseal")
     assert json.loads(whole.out.splitlines()[0])["stratum"] == "STRATUMWORD"
     assert whole.err == ""

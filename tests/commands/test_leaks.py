@@ -153,6 +153,23 @@ EXITS: dict[str, list[list[str]]] = {
         ["early-answer", *ASKED, "--dry-run"],
         ["early-answer", "--show"],
     ],
+    "counterfactual": [
+        ["counterfactual", *ASKED],
+        ["counterfactual", *ASKED, "--traces", "all", "--repeats", "2", "--name", "all"],
+        ["counterfactual", *ASKED, "--questions"],
+        ["counterfactual", *ASKED, "--dry-run"],
+        ["counterfactual", "--show"],
+        ["counterfactual", "--sample", "3"],
+        ["counterfactual", "--sample", "3", "--name", "odd"],
+    ],
+    "ablate": [
+        ["ablate", *ASKED, "-n", "1"],
+        ["ablate", *ASKED, "-n", "1", "--no-early", "--variant", "v", "--protocol", "targeted"],
+        ["ablate", *ASKED, "-n", "1", "--questions"],
+        ["ablate", *ASKED, "-n", "1", "--dry-run"],
+        ["ablate", "--show"],
+    ],
+    "association": [["association"], ["association", "--metric", "odd"]],
     "judge": [
         ["judge", *ASKED],
         ["judge", *ASKED, "--all", "-k", "2"],
@@ -316,15 +333,29 @@ def test_nothing_sealed_is_told(name: str, call: list[str], server: FaultServer)
 def test_nothing_sealed_is_asked(server: FaultServer) -> None:
     """No model sees gold, votes, scores, labels or notes, whatever the role."""
     server.seen.clear()
-    for name in ("generate", "decompose", "early-answer", "judge"):
+    for name in ("generate", "decompose", "early-answer", "counterfactual", "ablate", "judge"):
         for call in EXITS[name]:
             medoid(*(server.url if part == SERVER else part for part in call))
     assert len({s.prompt for s in server.seen}) > 20
     assert leaks(json.dumps([s.body for s in server.seen])) == []
     with closing(sqlite3.connect(DB)) as connection:
         rows = connection.execute("SELECT stage, parameters, summary, detail FROM run").fetchall()
-    assert {"generate", "decompose", "early-answer", "judge"} <= {row[0] for row in rows}
+    stages = {"generate", "decompose", "early-answer", "edit", "answer", "ablate", "judge"}
+    assert stages <= {row[0] for row in rows}
     assert leaks(str(rows)) == []
+
+
+def test_which_trace_is_the_medoid_is_not_told_by_its_edits(server: FaultServer) -> None:
+    """Only medoids are edited unless asked for otherwise: a key of an edit would name one."""
+    asked = [server.url if part == SERVER else part for part in ASKED]
+    for call in (["counterfactual", *asked], ["counterfactual", "--sample", "3"]):
+        for form in ([], ["--json"]):
+            ran = medoid(*call, *form)
+            assert ran.code == 0
+            assert "begins" not in told(ran)
+            assert "counterfactual:" not in told(ran)
+    assert "counterfactual:" not in told(medoid("export", "items"))
+    assert "counterfactual:d/q0/m/2/0" in told(medoid("export", "items", "--unseal"))
 
 
 def unsealings() -> list[str]:
@@ -397,6 +428,8 @@ UNSEALING: list[tuple[str, list[str], list[str]]] = [
     ("export scores", ["export", "scores", "--unseal"], ["support"]),
     ("sensitivity", ["sensitivity", "--unseal"], []),
     ("early-answer", ["early-answer", *ASKED, "--questions", "--unseal"], []),
+    ("counterfactual", ["counterfactual", *ASKED, "--questions", "--unseal"], []),
+    ("ablate", ["ablate", *ASKED, "-n", "1", "--questions", "--unseal"], []),
 ]
 
 

@@ -15,6 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import judges.prompts
+from judges.ablator import ablate_request
+from judges.counterfactual_answerer import answer_request, reasoning
+from judges.counterfactual_editor import edit_request, editor_schema
 from judges.criteria_judge import criteria_request, criteria_schema
 from judges.decomposer import decompose_request, decomposer_schema
 from judges.early_answerer import early_requests
@@ -31,8 +34,16 @@ from tests.judges.asked import CHOICE, QUESTIONS, SUM, TRACE, YES_NO, unmarked
 FORMS: tuple[Form, ...] = ("schema", "text")
 
 SHIPPED = {
+    "ablator-schema-long/1": "9f816ab819d1e9a42c3dbcf1833aef7538715efb21aa4e3d329ecc51df2d2a7d",
+    "ablator-schema-short/1": "16c5788d75786d6145453638b21931fea147945a96bc07a9f64e6bb28a3c4692",
+    "ablator-text-long/1": "4f91cc4aace7e5c121bdbe6e9b98a30eae88cb0e9ec04a1204af09faf1d6be58",
+    "ablator-text-short/1": "b980334514e0d60e0c9d1bf1539da52fb807972d6c75d9990d4a30ef74c932cc",
     "cause_judge-schema/1": "abe839567a94d83e49499b5942186d502359c8e8940437b9d96a3ca22d2f40de",
     "cause_judge-text/1": "8b507dece1f9e166bbd3ab056a4cc7a7abf10f12c87b0b08e9a8781f47134686",
+    "counterfactual_answerer-schema/1": "7f691832ac83a1585612f27fe4ac0afbed432bdda5e0e9d7f9d3c6d41bc77420",
+    "counterfactual_answerer-text/1": "36bfc9349a2848c2d9cf2e845268239220530f572078aecbe7b4f804b9753f54",
+    "counterfactual_editor-schema/1": "31a79ce7e64c83427d8226ca9e5a23829f95e5f679dbe5ae677640e83b201e29",
+    "counterfactual_editor-text/1": "41a6548be66d0bf230df861d7e55d4d9246aedeb46d21d699f4668679d3f2ca2",
     "counterfactual_judge-schema/1": "56d3e1ecfc447a79eccaa630b9d4d5bba50bdc5ca8ebeb5b344fd924ab53bf6a",
     "counterfactual_judge-text/1": "1fe0374f6cd754c0cf442b8d8f6d5a7034d69765dcb6c9850b6396e73bf52d14",
     "criteria_judge-schema/1": "050606257e9a0b24bcead923debf64e514756b015096fc5de6b42cb534b6aa4c",
@@ -167,7 +178,12 @@ def _versions(name: str) -> list[Prompt]:
 def _requests(form: Form, q: QuestionText, trace: Trace) -> Iterator[Request]:
     yield generate_request("m", q, sample=0, form=form)
     yield generate_request("m", q, sample=0, form=form, length="long")
+    for step in range(min(len(trace.steps) - 1, 1)):
+        yield edit_request("m", q, trace, step, form=form)
+    yield answer_request("m", q, reasoning(trace), form=form)
     if trace.steps:
+        yield ablate_request("m", q, trace, sample=0, form=form)
+        yield ablate_request("m", q, trace, sample=0, form=form, length="long")
         yield decompose_request("m", q, trace, form=form)
         yield from (
             judge_request("m", q, trace, item="i", form=form, prompt=prompt)
@@ -224,6 +240,37 @@ def test_worked_examples_look_like_what_is_asked(name: str) -> None:
         assert request.messages[-1].content == user
 
 
+def _quoted(user: str, head: str) -> list[str]:
+    return user.split(f'{head}:\n"""\n')[1].split('\n"""')[0].splitlines()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("length", ["short", "long"])
+def test_worked_examples_of_the_ablator_look_like_what_is_asked(form: Form, length: Any) -> None:
+    for user, reply in _examples(f"ablator-{form}-{length}"):
+        forbidden = [line.split(". ", 1)[1] for line in _quoted(user, "Forbidden reasoning")]
+        medoid = Trace(tuple(Step(i, t) for i, t in enumerate(forbidden)), None, None)
+        q = _questions_of(user)
+        request = ablate_request("m", q, medoid, sample=0, form=form, length=length)
+        assert request.messages[-1].content == user
+        assert not any(text in reply for text in forbidden)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_worked_examples_of_counterfactuals_look_like_what_is_asked(form: Form) -> None:
+    for user, _ in _examples(f"counterfactual_editor-{form}"):
+        texts = [line.split("] ", 1)[1] for line in _quoted(user, "Reasoning")]
+        marked = int(_quoted(user, "Marked step")[0][1])
+        steps = [Step(i, t) for i, t in enumerate(texts)]
+        trace = Trace((*steps, Step(len(steps), "PLANTED", tuple(range(len(steps))))), None, None)
+        request = edit_request("m", _questions_of(user), trace, marked, form=form)
+        assert request.messages[-1].content == user
+    for user, _ in _examples(f"counterfactual_answerer-{form}"):
+        lines = tuple(_quoted(user, "Reasoning"))
+        request = answer_request("m", _questions_of(user), lines, form=form)
+        assert request.messages[-1].content == user
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_worked_examples_of_the_judge_look_like_what_is_asked(form: Form) -> None:
     for user, _ in _examples(f"path_judge-{form}"):
@@ -273,7 +320,13 @@ def test_worked_examples_keep_to_the_schema() -> None:
         for user, reply in _examples(f"generator-schema-{length}"):
             schema = generator_schema(_questions_of(user), length)
             jsonschema.validate(json.loads(reply), schema)
-    for user, reply in _examples("early_answerer-schema"):
+        for user, reply in _examples(f"ablator-schema-{length}"):
+            schema = generator_schema(_questions_of(user), length)
+            jsonschema.validate(json.loads(reply), schema)
+    for _, reply in _examples("counterfactual_editor-schema"):
+        jsonschema.validate(json.loads(reply), editor_schema(TRACE.steps[0]))
+    early = _examples("early_answerer-schema")
+    for user, reply in early + _examples("counterfactual_answerer-schema"):
         schema = closed_object({"answer": _questions_of(user).answer_schema()})
         jsonschema.validate(json.loads(reply), schema)
     for user, reply in _examples("decomposer-schema"):
@@ -292,6 +345,8 @@ def _schemas() -> Iterator[Schema]:
         yield generator_schema(q, "short")
         yield generator_schema(q, "long")
         yield closed_object({"answer": q.answer_schema()})
+    for n in (1, 100, 5000):
+        yield editor_schema(Step(0, "x" * n))
     for n in (1, 3, 20):
         trace = Trace(tuple(Step(i, "x") for i in range(n)), None, None)
         yield decomposer_schema(trace)

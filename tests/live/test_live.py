@@ -20,6 +20,10 @@ import pytest
 from judges import embedders
 from judges.endpoint import Endpoint
 from judges.requests import REPLIED, Sampling
+from pipeline.ablating import ablate, early_traces
+from pipeline.ablation_report import ablation_report
+from pipeline.counterfactual import counterfactual
+from pipeline.counterfactual_report import counterfactual_report
 from pipeline.decomposing import DecomposeSummary, decompose
 from pipeline.early import EarlySummary, early_answer
 from pipeline.early_report import early_report
@@ -207,3 +211,34 @@ def test_a_second_run_asks_nothing(project: Project) -> None:
         ("generate", "text", "decompose", "early", "judge"), 0
     )
     assert (project.store.n_replies(), len(project.store.runs())) == (replies, runs)
+
+
+def test_steps_are_edited_and_the_answer_is_asked_again(project: Project) -> None:
+    s, e = project.store, project.endpoint
+    first = counterfactual(s, e, pool="gemma")
+    assert (first.editing.n_left, first.answering.n_left) == (0, 0)
+    assert first.n_edited + sum(first.faults.values()) == first.n_steps
+    assert (first.n_steps > 0) == (first.n_traces > 0)
+    again = counterfactual(s, e, pool="gemma")
+    assert (again.editing.n_requests, again.answering.n_requests) == (0, 0)
+    if first.n_edited:
+        assert first.run is not None
+        group = counterfactual_report(s, first.run, pool="gemma").groups[-1]
+        assert (group.n_edited, group.n_steps) == (first.n_edited, first.n_steps)
+        assert group.reasked.value is None or 0 <= group.reasked.value <= 1
+
+
+def test_alternatives_to_a_medoid_are_sampled_and_measured(project: Project) -> None:
+    s, e = project.store, project.endpoint
+    done = ablate(s, e, pool="gemma", n=2, limit=1, sampling=BOUND)
+    assert all(a.n_left == 0 for a in done.askings)
+    if not done.n_questions:
+        assert done.excluded == {"no medoid": 1}
+        return
+    (part,) = done.pools
+    assert (part.pool, part.n_traces) == ("gemma@ablate", 2)
+    early_answer(s, e, only=early_traces(s, done))
+    (group,) = ablation_report(s).groups
+    assert (group.n_questions, group.n_alternatives) == (1, 2)
+    assert group.gold.md is None or 0 <= group.gold.md <= (group.md_difflib or 1)
+    assert ablate(s, e, pool="gemma", n=2, limit=1, sampling=BOUND).askings[0].n_requests == 0

@@ -59,7 +59,7 @@ def answer_of(seen: Seen) -> str:
 def said(seen: Seen) -> str:
     """Return what the model says."""
     role, bound = role_of(seen.body), "response_format" in seen.body
-    if role == "generator":
+    if role in ("generator", "ablator"):
         steps = [(f"Fact {digest(seen) % 97}.", []), ("Another fact.", []), ("So it is.", [0, 1])]
         if bound:
             rows = [{"text": t, "depends_on": d} for t, d in steps]
@@ -74,6 +74,9 @@ def said(seen: Seen) -> str:
         if bound:
             return json.dumps({f"step_{i}": [f"{t} (a)", f"{t} (b)"] for i, t in steps_asked})
         return "\n".join(f"[{i}] {t} ({x})" for i, t in steps_asked for x in "ab")
+    if role == "counterfactual_editor":
+        number, text = re.findall(r"^\[([0-9]+)\] (.*)$", seen.prompt, re.MULTILINE)[-1]
+        return json.dumps({"step": f"Not {text}"}) if bound else f"[{number}] Not {text}"
     if role == "path_judge":
         verdict = {"rationale": "It holds.", "first_wrong_step": None, "verdict": "faithful"}
         if bound:

@@ -19,7 +19,7 @@ from scoring.types import Fact
 from store import ConflictError, Store, open_store
 from store.engine import make_engine, upgrade
 from store.model_records import DecomposedRecord, DecomposedRow, DecompositionCounts, SampleMade
-from store.repository.decomposition_queue import _Candidate, _draw
+from store.repository.drawing import Candidate, draw
 from tests.store.models_world import decomposed, facts_of, keep, pools_of, trace_ids
 from tests.store.test_migrations import FIRST_ROWS
 from tests.store.world import add_labels, new_label
@@ -281,11 +281,11 @@ def test_a_draw_has_its_size_and_no_pool_more_than_its_share(
     sizes: list[int], n: int, seed: int
 ) -> None:
     population = [
-        _Candidate(100 * p + k, ("d", f"q{p}", "m"), str(k))
+        Candidate(100 * p + k, ("d", f"q{p}", "m"), str(k))
         for p, size in enumerate(sizes)
         for k in range(size)
     ]
-    drawn = _draw(population, n, seed)
+    drawn = draw(population, n, seed, "decomposition sample")
     total = sum(sizes)
     assert len(drawn) == min(n, total)
     assert {d.probability for d in drawn.values()} <= {len(drawn) / max(total, 1)}
@@ -297,11 +297,11 @@ def test_a_draw_has_its_size_and_no_pool_more_than_its_share(
 def test_every_trace_is_drawn_as_often_as_its_probability_says() -> None:
     sizes, n, rounds = [1, 2, 7, 10], 6, 3000
     population = [
-        _Candidate(100 * p + k, ("d", f"q{p}", "m"), str(k))
+        Candidate(100 * p + k, ("d", f"q{p}", "m"), str(k))
         for p, size in enumerate(sizes)
         for k in range(size)
     ]
-    times = Counter(i for seed in range(rounds) for i in _draw(population, n, seed))
+    times = Counter(i for seed in range(rounds) for i in draw(population, n, seed, "x"))
     expected = rounds * n / len(population)
     # Five standard deviations of a count with this probability.
     slack = 5 * (expected * (1 - n / len(population))) ** 0.5

@@ -131,11 +131,11 @@ def test_a_state_and_a_set_as_they_stand_in_a_file(project: Store) -> None:
 
 
 GOLDEN_ITEMS = """\
-item,kind,dataset,question_id,pool,sample,step,decomposition,criterion,case
-path:a%2Fb/q%25/p/0,path,a/b,q%,p,0,,,,a%2Fb/q%25/p
-path:a%2Fb/q%25/p/1,path,a/b,q%,p,1,,,,
-step:a%2Fb/q%25/p/0/0,step,a/b,q%,p,0,0,,,
-step:a%2Fb/q%25/p/0/1,step,a/b,q%,p,0,1,,,
+item,kind,dataset,question_id,pool,sample,step,decomposition,criterion,editing,case
+path:a%2Fb/q%25/p/0,path,a/b,q%,p,0,,,,,a%2Fb/q%25/p
+path:a%2Fb/q%25/p/1,path,a/b,q%,p,1,,,,,
+step:a%2Fb/q%25/p/0/0,step,a/b,q%,p,0,0,,,,
+step:a%2Fb/q%25/p/0/1,step,a/b,q%,p,0,1,,,,
 """
 
 

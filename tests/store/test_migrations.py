@@ -136,6 +136,7 @@ FROZEN = {
     "0001": "b996ff4a6a370c7ef282f219a07996c444f03ec61811f638948d9d7195b1599d",
     "0002": "7e768e9c8def297afc72e33827b3f34aafbf1fa3aa0c51eb5634da45f332e8af",
     "0003": "edb5360ac48cc4c1b59fb67057da2e10ce8566f03a45b8848cfaa646cfa25b7b",
+    "0004": "eff4d92ecf13750ce19eba5ef55ed2c1bd7d3ab2219af0566b17075ff07152bc",
 }
 """sha256 of the schema each revision makes. A revision that has landed is never edited: databases
 are out there that say they have it."""

@@ -32,6 +32,9 @@ SCREENS = (
     "help",
     "samples",
     "facts",
+    "edits",
+    "ablations",
+    "ablation",
     "runs",
     "topology",
     "sensitivity",
@@ -103,8 +106,10 @@ def test_no_key_means_two_things_on_a_screen(screen: str) -> None:
 
 
 def test_every_action_has_its_method() -> None:
+    from tui.screens.ablations import AblationScreen, AblationsScreen
     from tui.screens.case import CaseScreen
     from tui.screens.distances import DistancesScreen
+    from tui.screens.edits import EditsScreen
     from tui.screens.facts import FactsScreen
     from tui.screens.graph import GraphScreen, SupportScreen
     from tui.screens.overview import OverviewScreen
@@ -126,6 +131,9 @@ def test_every_action_has_its_method() -> None:
         HelpScreen,
         SamplesScreen,
         FactsScreen,
+        EditsScreen,
+        AblationsScreen,
+        AblationScreen,
         RunsScreen,
         TopologyScreen,
         SensitivityScreen,
@@ -157,7 +165,7 @@ async def test_help_shows_guideline_and_keys(db: Path) -> None:
         await desk.press("question_mark")
         assert "Judge the steps, not the answer." in desk.flat
         seen = [desk.flat]
-        for _ in range(8):
+        for _ in range(12):
             await desk.press("pagedown")
             seen.append(desk.flat)
         for told in ("Read the figures again.", "Go on labelling.", "Go back to the paths."):

@@ -1,10 +1,14 @@
-"""`medoid decompose --sample`: which decomposed traces people label."""
+"""`medoid decompose --sample`, `medoid counterfactual --sample`: what people label of them."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from tui.commands.common import database, print_json, say, usage_errors
+
+if TYPE_CHECKING:
+    from store.model_records import SampleMade
 
 
 def draw_sample(db: str, name: str | None, n: int, seed: int, *, as_json: bool) -> None:
@@ -26,19 +30,50 @@ def draw_sample(db: str, name: str | None, n: int, seed: int, *, as_json: bool) 
             {"decomposition": name, "seed": seed, "n_sampled": drawn.n_sampled, **asdict(drawn)}
         )
         return
+    what = f"decomposition {name}: {drawn.n_sampled:,} of {drawn.n_population:,} traces with facts"
+    _print_drawn(drawn, what, "as they have no facts", seed)
+    if drawn.n_sampled:
+        say("         label them in the workbench: medoid, then d")
+
+
+def draw_edits(
+    db: str,
+    name: str,
+    n: int,
+    seed: int,
+    dataset: list[str] | None,
+    pool: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Draw a sample of an editing's edits, of some datasets and pools where they are given."""
+    from pipeline.selecting import chosen_pools, known_datasets
+
+    with usage_errors(), database(db) as store:
+        made = store.editing_named(name)
+        chosen = None
+        if dataset or pool is not None:
+            datasets = known_datasets(store, dataset or None)
+            chosen = [p.id for p in chosen_pools(store, datasets, pool)]
+        drawn = store.make_counterfactual_sample(made.id, n, seed, chosen)
+    if as_json:
+        print_json({"editing": name, "seed": seed, "n_sampled": drawn.n_sampled, **asdict(drawn)})
+        return
+    what = f"editing {name}: {drawn.n_sampled:,} of {drawn.n_population:,} edits"
+    _print_drawn(drawn, what, "as they have a fault", seed)
+    if drawn.n_sampled:
+        say("         label them in the workbench: medoid, then e")
+
+
+def _print_drawn(drawn: SampleMade, what: str, why_left: str, seed: int) -> None:
     probability = "–" if drawn.probability is None else f"{drawn.probability:.4g}"
-    say(
-        f"sample   decomposition {name}: {drawn.n_sampled:,} of {drawn.n_population:,} traces with "
-        f"facts to label, each with probability {probability} (seed {seed})"
-    )
+    say(f"sample   {what} to label, each with probability {probability} (seed {seed})")
     told = [
         (drawn.n_new, "new"),
         (drawn.n_same, "there already"),
         (drawn.n_kept, "of another draw kept, as somebody labelled them"),
         (drawn.n_withdrawn, "of another draw withdrawn"),
-        (drawn.n_left_out, "left out, as they have no facts"),
+        (drawn.n_left_out, f"left out, {why_left}"),
     ]
     if any(count for count, _ in told):
         say("         " + ", ".join(f"{count:,} {what}" for count, what in told if count))
-    if drawn.n_sampled:
-        say("         label them in the workbench: medoid, then d")

@@ -102,7 +102,7 @@ def items(
         n -= chosen == "csv"
     _print_done("items", n, output, as_json)
     if sealed and not unseal:
-        say("strata and inclusion probabilities are sealed and left out", err=True)
+        say("strata, inclusion probabilities and edited steps are sealed and left out", err=True)
 
 
 @app.command("scores")

@@ -33,6 +33,8 @@ SIGNS = (
     ("○", "not saved yet: the digit saves it, or leaving the path"),
     ("△ …", "a path's label and those of its steps do not go together"),
     ("∅ DROPPED", "a step that the decomposer made no fact of"),
+    ("– +", "a step as it was, and as it was edited; changed words stand in bold brackets"),
+    ("∴ left out", "the conclusion: a step that no other uses; no model was shown it here"),
     ("⊕ INVENTED", "a statement that names a step which is not there"),
 )
 NAMES = {
@@ -43,6 +45,9 @@ NAMES = {
     "revealed": "After the reveal",
     "samples": "Decomposed traces",
     "facts": "Facts of a trace",
+    "edits": "Edited steps",
+    "ablations": "Medoid ablation",
+    "ablation": "Medoid and alternative",
     "runs": "Runs",
     "topology": "Topology map",
     "sensitivity": "Sensitivity",

@@ -302,6 +302,16 @@ class OverviewScreen(Reversing):
 
         await open_samples(self)
 
+    async def action_edits(self) -> None:
+        from tui.screens.edits import open_edits
+
+        await open_edits(self)
+
+    async def action_ablations(self) -> None:
+        from tui.screens.ablations import open_ablations
+
+        await open_ablations(self)
+
     def action_runs(self) -> None:
         from tui.screens.runs import RunsScreen
 
