@@ -13,7 +13,7 @@ import hashlib
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -413,10 +413,3 @@ class BatchAsker(Generic[T]):
 def _why_none(state: BatchState) -> str:
     errors = f": {'; '.join(state.errors)}" if state.errors else ""
     return f"the batch ended as {state.status} without this request{errors}"
-
-
-def told(batch: OpenBatch, row: Mapping[str, Any]) -> str:
-    """Return in a word how a batch stands, as far as was seen."""
-    if batch.id is None:
-        return "never submitted" if batch.stale else "being submitted"
-    return str(row.get("status") or "submitted")
