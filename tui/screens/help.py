@@ -44,6 +44,10 @@ NAMES = {
     "samples": "Decomposed traces",
     "facts": "Facts of a trace",
     "runs": "Runs",
+    "agreement": "Agreement",
+    "pair": "Two raters",
+    "disagreements": "Where two differ",
+    "audit": "Wins of SC and GSC",
     "summary": "End of a session",
     "raw": "Raw text, graph and help",
 }
