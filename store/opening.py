@@ -17,6 +17,7 @@ from store.engine import (
 from store.errors import SealedError, StoreError
 from store.repository.ablations import Ablations
 from store.repository.cases import Cases, RevealCheck
+from store.repository.comparisons import Comparisons
 from store.repository.counterfactual_queue import CounterfactualQueue
 from store.repository.counterfactuals import Counterfactuals
 from store.repository.decomposition_queue import DecompositionQueue
@@ -64,6 +65,7 @@ class Store(
     Labels,
     Sessions,
     Reports,
+    Comparisons,
 ):
     """An open database. A context manager; get one from `open_store`."""
 

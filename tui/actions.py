@@ -86,10 +86,12 @@ _NOTED = (_TO_LABEL, ("steps", "facts", "edits"))
 _LABELLED = (_TO_LABEL, _TO_LABEL)
 _DOING = (*_MINE, *_LISTS, "samples", "facts", "edits")
 _ABLATED = ("ablations", "ablation")
+_AGREE = ("agreement", "pair", "disagreements", "audit")
 _ALL = (
     *("overview", "queue", "case", "steps", "revealed", "samples", "facts", "edits"),
     *_ABLATED,
     *("runs", "topology", "sensitivity"),
+    *_AGREE,
 )
 
 
@@ -156,7 +158,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "ablations",
-        ("a",),
+        ("m",),
         "ablation",
         "Show what is left of accuracy and faithfulness without the medoid, question by question.",
         ("overview",),
@@ -239,6 +241,38 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("next_case", ("n",), "next question", "Go to the next question.", *_twice("ablation")),
     Action("previous_case", ("p",), "previous question", "Go to the one before.", ("ablation",)),
+    Action(
+        "agreement",
+        ("a",),
+        "agreement",
+        "Show how far raters agree, and how faithful the wins of SC and GSC are.",
+        ("overview",),
+    ),
+    Action("open", ("enter",), "open", "Show the table of these two.", *_twice("agreement")),
+    Action(
+        "audit",
+        ("w",),
+        "wins",
+        "Show how many of the questions that SC or GSC alone gets right rest on sound paths.",
+        *_twice("agreement"),
+    ),
+    Action(
+        "next_schema",
+        ("s",),
+        "schema",
+        "Go to the next label schema that has labels.",
+        *_twice("agreement"),
+    ),
+    Action("open", ("enter",), "disagreements", "List where these two differ.", *_twice("pair")),
+    Action("open", ("enter",), "open", "Open the case of this path.", *_twice("disagreements")),
+    Action(
+        "adjudicate",
+        ("a",),
+        "adjudicate",
+        "Decide with a third label and a reason; what the raters said stays as it is.",
+        *_twice("disagreements"),
+    ),
+    Action("rater", ("s",), "whose labels", "Take the next rater's labels.", *_twice("audit")),
     Action("open", ("enter",), "open", "Open the trace under the cursor.", *_twice("samples")),
     Action(
         "filter",
@@ -543,9 +577,12 @@ ACTIONS: tuple[Action, ...] = (
         "Go back.",
         (
             *("queue", "case", "samples", "facts", "edits", *_ABLATED),
-            *("runs", "topology", "sensitivity", *_SHEETS),
+            *("runs", "topology", "sensitivity", *_SHEETS, *_AGREE),
         ),
-        ("queue", "samples", *_ABLATED, "runs", "topology", "sensitivity", *_SHEETS),
+        (
+            *("queue", "samples", *_ABLATED),
+            *("runs", "topology", "sensitivity", *_SHEETS, *_AGREE),
+        ),
     ),
     Action("back", ("escape",), "back to the path", "Let digits go to the path again.", ("steps",)),
     Action(

@@ -41,14 +41,14 @@ def db(sealed: Path) -> Path:
 
 async def test_sealed_questions_are_refused_with_the_reason(sealed: Path, size: Size) -> None:
     async with workbench(sealed, size) as desk:
-        await desk.press("a")
+        await desk.press("m")
         assert "2 questions are sealed, as ΔA tells gold: reveal the case first" in desk.text
         assert "Cats purr" not in desk.text
 
 
 async def test_only_revealed_questions_are_drawn(db: Path, size: Size) -> None:
     async with workbench(db, size) as desk:
-        await desk.press("a")
+        await desk.press("m")
         found = ablations_of(desk).found
         assert [q.question_id for q in found.questions] == ["e0"]
         assert found.n_hidden == 1
@@ -60,13 +60,13 @@ async def test_only_revealed_questions_are_drawn(db: Path, size: Size) -> None:
 
 async def test_another_raters_reveal_shows_nothing(db: Path) -> None:
     async with workbench(db, rater="bob") as desk:
-        await desk.press("a")
+        await desk.press("m")
         assert "2 questions are sealed" in desk.text
 
 
 async def test_figures_stand_beside_the_scatter_and_t_turns_the_target(db: Path) -> None:
     async with workbench(db) as desk:
-        await desk.press("a")
+        await desk.press("m")
         row = next(line for line in desk.text.splitlines() if "e0 · m@ablate" in line)
         # No alternative answers the planted gold, nor does the medoid: AA, OA, ΔA 0; F 1, 1, 0.
         assert row.split()[4:10] == [".00", ".00", ".00", "1.00", "1.00", ".00"]
@@ -81,14 +81,14 @@ async def test_figures_stand_beside_the_scatter_and_t_turns_the_target(db: Path)
 
 async def test_the_targeted_protocol_keeps_what_gsc_alone_has_right(db: Path) -> None:
     async with workbench(db) as desk:
-        await desk.press("a", "f")
+        await desk.press("m", "f")
         assert ablations_of(desk).found.protocol == "targeted"
         assert "ablation ▸ targeted" in desk.text
 
 
 async def test_enter_puts_the_medoid_beside_an_alternative(db: Path, size: Size) -> None:
     async with workbench(db, size) as desk:
-        await desk.press("a", "enter")
+        await desk.press("m", "enter")
         assert ablation_of(desk).alternative == 0
         text = desk.text
         assert "medoid: answers yes" in text
@@ -114,7 +114,7 @@ async def test_without_ablated_pools_the_key_says_what_makes_them(
     path = tmp_path / "plain.db"
     path.write_bytes(template.read_bytes())
     async with workbench(path) as desk:
-        await desk.press("a")
+        await desk.press("m")
         assert "nothing is ablated yet: run  medoid ablate" in desk.text
 
 
