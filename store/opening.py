@@ -16,6 +16,7 @@ from store.engine import (
 )
 from store.errors import SealedError, StoreError
 from store.repository.cases import Cases, RevealCheck
+from store.repository.comparisons import Comparisons
 from store.repository.decomposition_queue import DecompositionQueue
 from store.repository.decompositions import Decompositions
 from store.repository.designs import CasesMade, Designs, NewCase
@@ -58,6 +59,7 @@ class Store(
     Labels,
     Sessions,
     Reports,
+    Comparisons,
 ):
     """An open database. A context manager; get one from `open_store`."""
 

@@ -82,7 +82,7 @@ class Labels(Base):
             raise ValueError(f"active_seconds is {active_seconds}; a number of seconds is right")
         with self._write() as s:
             item = s.get_one(t.Item, item_id)
-            _check_item(s, item, schema, choice)
+            check_item(s, item, schema, choice)
             _check_session(s, session_id, rater_id)
             before = latest_label(s, rater_id, schema.name, item_id)
             content = {
@@ -121,7 +121,7 @@ class Labels(Base):
         """
         with self._write() as s:
             item = s.get_one(t.Item, item_id)
-            _check_item(s, item, schema, None)
+            check_item(s, item, schema, None)
             _check_session(s, session_id, rater_id)
             before = latest_label(s, rater_id, schema.name, item_id)
             content = _content(before)
@@ -237,7 +237,8 @@ class Labels(Base):
             )
 
 
-def _check_item(s: Session, item: t.Item, schema: SchemaRecord, choice: Choice | None) -> None:
+def check_item(s: Session, item: t.Item, schema: SchemaRecord, choice: Choice | None) -> None:
+    """Refuse a schema for another kind of item, and a first wrong step that is no step."""
     if item.kind != schema.item_kind:
         raise ValueError(
             f"{item.key} is a {item.kind}; schema {schema.name} is for {schema.item_kind} items"

@@ -109,7 +109,7 @@ class Reports(Base):
     def label_origin_counts(self, schema: str, rater: str) -> Mapping[str, int]:
         """Count a rater's standing labels by before_reveal: pre_reveal, unknown, post_reveal."""
         with self._read() as s:
-            rows = _standing_labels(s, schema, rater).values()
+            rows = standing_labels(s, schema, rater).values()
             post = _post_reveal_count(s, schema, rater)
         counts = Counter(
             "unknown" if r.before_reveal is None else "pre_reveal"
@@ -129,7 +129,7 @@ class Reports(Base):
             first = s.exec(select(t.Unseal).where(commands).order_by(col(t.Unseal.id))).first()
             if first is None:
                 return None
-            standing = _standing_labels(s, schema, rater).values()
+            standing = standing_labels(s, schema, rater).values()
             moments = [
                 r.created_at for r in standing if r.state == "labelled" and r.act != "import"
             ]
@@ -142,7 +142,7 @@ class Reports(Base):
     def judge_summary(self, rater: str, schema: str = "path") -> JudgeSummary:
         """Return how a judge's verdicts look by themselves: an aggregate, never a listing."""
         with self._read() as s:
-            rows = list(_standing_labels(s, schema, rater).values())
+            rows = list(standing_labels(s, schema, rater).values())
             flags: Counter[str] = Counter()
             details = {
                 d.label_id: d.flags
@@ -182,7 +182,7 @@ class Reports(Base):
             newest = need_schema(s, schema)
             if SOUND not in newest.names or newest.item_kind != "path":
                 raise ValueError(f"schema {schema} has no category {SOUND!r} for paths")
-            labels = _standing_labels(s, schema, rater)
+            labels = standing_labels(s, schema, rater)
             items = s.exec(
                 select(t.Item).where(col(t.Item.id).in_(_touched_items(schema, rater)))
             ).all()
@@ -191,11 +191,11 @@ class Reports(Base):
                 category = labels[item.id].category if item.id in labels else None
                 if item.trace_id and category is not None and newest.holds(category):
                     by_trace[item.trace_id] = category
-            revealed = _revealed_by(s, rater)
+            revealed = revealed_by(s, rater)
             held = {
                 i.question_id
                 for i in items
-                if i.id in labels and _is_held(labels[i.id], i, revealed)
+                if i.id in labels and is_held(labels[i.id], i, revealed)
             }
             rows = s.exec(
                 select(t.QuestionScore, t.Pool, t.Question, t.AuditCase)
@@ -236,7 +236,7 @@ class _Side:
 
     @classmethod
     def of(cls, s: Session, newest: SchemaRecord, rater: str) -> _Side:
-        return cls(newest, _standing_labels(s, newest.name, rater), _revealed_by(s, rater))
+        return cls(newest, standing_labels(s, newest.name, rater), revealed_by(s, rater))
 
     def said(self, item: t.Item) -> _Said:
         label = self.labels.get(item.id or 0)
@@ -247,11 +247,11 @@ class _Side:
             category = self.newest.in_order(category)
         elif category is not None:
             category, state = None, "outdated"
-        held = _is_held(label, item, self.revealed)
+        held = is_held(label, item, self.revealed)
         return _Said(label, category, state, label.schema_version, held)
 
 
-def _is_held(label: t.Label, item: t.Item, revealed: frozenset[int]) -> bool:
+def is_held(label: t.Label, item: t.Item, revealed: frozenset[int]) -> bool:
     """Return whether a label was made here, sealed, on what its rater has not revealed.
 
     A question's reveal tells nothing of what a judge says of a criterion, so it frees none.
@@ -264,7 +264,8 @@ def _is_held(label: t.Label, item: t.Item, revealed: frozenset[int]) -> bool:
     )
 
 
-def _revealed_by(s: Session, rater: str) -> frozenset[int]:
+def revealed_by(s: Session, rater: str) -> frozenset[int]:
+    """Return the ids of the questions that a rater has revealed."""
     return frozenset(
         s.exec(
             select(t.Reveal.question_id)
@@ -424,9 +425,15 @@ def _standing(schema: str, rater: str, *clauses: Any) -> Any:
     )
 
 
-def _standing_labels(s: Session, schema: str, rater: str) -> dict[int, t.Label]:
-    """Each item's newest label not made after a reveal, open ones left out."""
-    newest = _standing(schema, rater, col(t.Label.before_reveal).is_not(False))
+def standing_labels(
+    s: Session, schema: str, rater: str, *, after_reveal: bool = False
+) -> dict[int, t.Label]:
+    """Return each item's newest label not made after a reveal, or of those that were.
+
+    Open ones are left out.
+    """
+    made_after = col(t.Label.before_reveal).is_(False)
+    newest = _standing(schema, rater, made_after if after_reveal else ~made_after)
     rows = s.exec(
         select(t.Label).join(newest, newest.c.id == col(t.Label.id)).where(t.Label.state != "open")
     )

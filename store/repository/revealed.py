@@ -84,7 +84,7 @@ class Revealed(Base):
                 score=score,
                 scoring=_scoring_record(s, scoring),
                 ranking=ranking,
-                verdicts=_verdicts(s, [p.item_id for p in view.paths], rater_id, schema.name)
+                verdicts=verdicts_on(s, [p.item_id for p in view.paths], rater_id, schema.name)
                 if shown
                 else (),
             )
@@ -152,7 +152,8 @@ def unseal_record(row: t.Unseal) -> UnsealRecord:
     return UnsealRecord(row.id or 0, row.what, row.rater, row.who, row.created_at)
 
 
-def _verdicts(s: Session, item_ids: list[int], rater_id: int, schema: str) -> tuple[Verdict, ...]:
+def verdicts_on(s: Session, item_ids: list[int], rater_id: int, schema: str) -> tuple[Verdict, ...]:
+    """Return what everybody but one rater says of items; the caller checks the seal."""
     newest = (
         select(func.max(col(t.Label.id)).label("id"))
         .where(
