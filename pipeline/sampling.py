@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
+from pipeline.targeting import Target, TargetPlan, draw_targeted
 from scoring.types import NormalForm
 from store import CasesMade, NewCase, Store
-from store.records import PoolScore, TraceRecord
+from store.records import PoolRecord, PoolScore, TraceRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +19,15 @@ class Design:
 
     For every disagreement case `k` paths with SC's answer and `k` with GSC's, or fewer so that
     both sides have the same number; the medoid is always among GSC's. Of the agreement cases a
-    share `agreements` is drawn, two paths of the one answer each, the medoid among them.
+    share `agreements` is drawn, two paths of the one answer each, the medoid among them. With a
+    `target`, as many of both are drawn as it takes, in an order that reaches it soonest (see
+    `targeting`), and `agreements` says nothing.
     """
 
     k: int = 3
     agreements: float = 0.25
     seed: int = 0
+    target: Target | None = None
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -30,20 +35,36 @@ class Design:
         if not 0 <= self.agreements <= 1:
             raise ValueError(f"agreements is a share from 0 to 1, not {self.agreements}")
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the design is stored by."""
+        if self.target is None:
+            return {"k": self.k, "agreements": self.agreements, "seed": self.seed}
+        expected = {f"expected_{k}": v for k, v in sorted(self.target.expected.items())}
+        return {
+            "k": self.k,
+            "seed": self.seed,
+            "target_half_width": self.target.half_width,
+            **expected,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ItemsSummary:
     """What `make_items` found and made. Strata never sampled are named.
 
     `n_without_paths` disagreements make no case: none of SC's voters has steps to judge.
+    `plan` says what a targeted queue reaches, None where there is no target.
     """
 
     n_disagreements: int
+    n_disagreements_drawn: int
     n_agreements: int
     n_agreements_drawn: int
     cases: CasesMade
     strata_never_sampled: tuple[str, ...]
     n_without_paths: int = 0
+    plan: TargetPlan | None = None
 
 
 def make_items(store: Store, design: Design | None = None) -> ItemsSummary:
@@ -62,29 +83,53 @@ def make_items(store: Store, design: Design | None = None) -> ItemsSummary:
     scores = [s for s in store.pool_scores(scoring.id) if s.medoid_trace_id is not None]
     disagree = [s for s in scores if s.disagree]
     agree = [s for s in scores if not s.disagree]
-    drawn, probability = _draw(agree, design, pools)
+    drawn, plan = _drawn(disagree, agree, design, pools)
     new = []
     without = 0
-    for chosen, stratum, p in ((disagree, "disagreement", 1.0), (drawn, "agreement", probability)):
-        for row in chosen:
-            pool = pools[row.pool_id]
-            traces = store.pool_traces(row.pool_id)
-            full = store.pool_score(scoring.id, row.pool_id) or row
-            rng = random.Random(
-                f"{design.seed}\x1f{pool.dataset}\x1f{pool.question_id}\x1f{pool.pool}"
-            )
-            items = _choose(full, traces, design.k if row.disagree else 2, rng)
-            if not items:
-                without += 1
-                continue
-            new.append(NewCase(row.pool_id, stratum, p, tuple((k, p * q) for k, q in items)))
-    made = store.make_cases(scoring.id, asdict(design), new)
-    never = ("agreement",) if agree and not drawn else ()
-    return ItemsSummary(len(disagree), len(agree), len(drawn), made, never, without)
+    for row, p, place in drawn:
+        pool = pools[row.pool_id]
+        traces = store.pool_traces(row.pool_id)
+        full = store.pool_score(scoring.id, row.pool_id) or row
+        rng = random.Random(f"{design.seed}\x1f{pool.dataset}\x1f{pool.question_id}\x1f{pool.pool}")
+        items = _choose(full, traces, design.k if row.disagree else 2, rng)
+        if not items:
+            without += 1
+            continue
+        stratum = "disagreement" if row.disagree else "agreement"
+        new.append(NewCase(row.pool_id, stratum, p, tuple((k, p * q) for k, q in items), place))
+    made = store.make_cases(scoring.id, design.parameters, new)
+    n_disagree = sum(row.disagree for row, _, _ in drawn)
+    n_agree = len(drawn) - n_disagree
+    counts = (("disagreement", len(disagree), n_disagree), ("agreement", len(agree), n_agree))
+    return ItemsSummary(
+        n_disagreements=len(disagree),
+        n_disagreements_drawn=n_disagree,
+        n_agreements=len(agree),
+        n_agreements_drawn=n_agree,
+        cases=made,
+        strata_never_sampled=tuple(name for name, n, m in counts if n and not m),
+        n_without_paths=without,
+        plan=plan,
+    )
+
+
+def _drawn(
+    disagree: list[PoolScore],
+    agree: list[PoolScore],
+    design: Design,
+    pools: Mapping[int, PoolRecord],
+) -> tuple[list[tuple[PoolScore, float, int | None]], TargetPlan | None]:
+    """Return the cases with their probabilities and places, and what a target comes to."""
+    if design.target is not None:
+        rows, plan = draw_targeted([*disagree, *agree], pools, design.target, design.seed)
+        return [*rows], plan
+    chosen, probability = _draw(agree, design, pools)
+    found: list[tuple[PoolScore, float, int | None]] = [(s, 1.0, None) for s in disagree]
+    return [*found, *((s, probability, None) for s in chosen)], None
 
 
 def _draw(
-    agree: list[PoolScore], design: Design, pools: Mapping[int, object]
+    agree: list[PoolScore], design: Design, pools: Mapping[int, PoolRecord]
 ) -> tuple[list[PoolScore], float]:
     """Draw the agreement cases without replacement; return them and their probability."""
     n = round(design.agreements * len(agree))

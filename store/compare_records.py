@@ -19,7 +19,8 @@ class StandingLabel:
     ``outdated``). `held`: made here, sealed, on a question its rater has not revealed. `changed_to`
     is the category of the newest label made after the reveal, None where there is none. `seconds`
     are those of all the rater's own labels on the item before the reveal. `stratum`, `case` and
-    `inclusion_probability` are None for an item outside the queue.
+    `inclusion_probability` are None for an item outside the queue. `planned`: its case stands in a queue that
+    was ordered toward a target, so that how far it was labelled tells how likely a case was.
     """
 
     item: str
@@ -37,6 +38,8 @@ class StandingLabel:
     seconds: float | None = None
     stratum: str | None = None
     inclusion_probability: float | None = None
+    case_probability: float | None = None
+    planned: bool = False
     pool: str | None = None
     flags: tuple[str, ...] = ()
 

@@ -24,6 +24,9 @@ from store.repository.reports import is_held, revealed_by, standing_labels
 from store.repository.revealed import verdicts_on
 from store.repository.rows import chunks, is_sampled, label_hash, latest_label_id, need_schema
 
+TARGET = "target_half_width"
+"""The parameter of a design whose queue is ordered toward a target."""
+
 
 class Comparisons(Base):
     """What a comparison of raters rests on. All of it is sealed: see `pipeline.sealing`."""
@@ -41,6 +44,7 @@ class Comparisons(Base):
             revealed = revealed_by(s, rater)
             seconds = _seconds(s, schema, rater)
             flags = _flags(s, schema, rater)
+            planned = {d.id for d in s.exec(select(t.Design)) if TARGET in d.parameters}
             found = []
             for part in chunks(sorted(labels)):
                 for item, question, case, place, sampled in s.exec(_placed(part)).all():
@@ -66,6 +70,8 @@ class Comparisons(Base):
                             seconds=seconds.get(item.id),
                             stratum=None if case is None else case.stratum,
                             inclusion_probability=_probability(place, sampled),
+                            case_probability=None if case is None else case.inclusion_probability,
+                            planned=case is not None and case.design_id in planned,
                             pool=_pool_of(item.key),
                             flags=flags.get(row_id(label), ()),
                         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import delete
@@ -18,12 +18,21 @@ from store.repository.items import TraceItems
 
 @dataclass(frozen=True, slots=True)
 class NewCase:
-    """A case to make: its pool, stratum, and (item key, inclusion probability) of its paths."""
+    """A case to make: its pool, stratum, and (item key, inclusion probability) of its paths.
+
+    `place` is its place in the queue from 0; None leaves it to a hash of seed and question.
+    """
 
     pool_id: int
     stratum: str
     inclusion_probability: float
     items: tuple[tuple[str, float], ...]
+    place: int | None = None
+
+    @property
+    def order_key(self) -> str | None:
+        """What puts the case into its place."""
+        return None if self.place is None else f"{self.place:016x}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class Designs(Base):
             labelled = _labelled_cases(s)
             for case in s.exec(select(t.AuditCase)).all():
                 new = new_cases.get(case.pool_id)
-                if new is not None and _stored(s, case) == new:
+                if new is not None and _same(s, case, new):
                     n_same += 1
                 elif case.id in labelled:
                     n_kept += 1
@@ -115,6 +124,12 @@ def _labelled_cases(s: Session) -> set[int]:
     )
 
 
+def _same(s: Session, case: t.AuditCase, new: NewCase) -> bool:
+    """Return whether a case stands as it is to be made, and in its place where it has one."""
+    placed = new.order_key in (None, case.random_key)
+    return placed and _stored(s, case) == replace(new, place=None)
+
+
 def _stored(s: Session, case: t.AuditCase) -> NewCase:
     items = s.exec(
         select(t.Item.key, t.CaseItem.inclusion_probability)
@@ -133,7 +148,7 @@ def _add_case(s: Session, items: TraceItems, design_id: int, seed: int, new: New
         design_id=design_id,
         stratum=new.stratum,
         inclusion_probability=new.inclusion_probability,
-        random_key=digest(str(seed), new.items[0][0].rsplit("/", 1)[0])[:16],
+        random_key=new.order_key or digest(str(seed), new.items[0][0].rsplit("/", 1)[0])[:16],
     )
     s.add(case)
     s.flush()

@@ -227,11 +227,22 @@ def print_items(made: Any) -> None:
         f"cases    {cases.n_new} new with {cases.n_new_items} paths, {cases.n_same} as before, "
         f"{cases.n_kept} kept because they hold labels, {cases.n_withdrawn} withdrawn"
     )
+    all_taken = made.n_disagreements_drawn == made.n_disagreements
+    taken = "all taken" if all_taken else f"{made.n_disagreements_drawn} drawn"
     say(
-        f"         {made.n_disagreements} disagreements, all taken; "
+        f"         {made.n_disagreements} disagreements, {taken}; "
         f"{made.n_agreements_drawn} of {made.n_agreements} agreements drawn"
     )
     if made.n_without_paths:
         say(f"         {made.n_without_paths} disagreements have no path of SC's to judge: no case")
+    plan = made.plan
+    if plan is not None:
+        told = "–" if plan.half_width is None else f"±{plan.half_width:.3f}"
+        say(
+            f"         all {plan.n_cases} labelled, a rate is known to {told} or better "
+            f"(wanted ±{plan.wanted:g}), if the rates expected are right"
+        )
+        if not plan.reached:
+            say(f"         no queue reaches it: there are only {plan.n_questions} questions")
     for stratum in made.strata_never_sampled:
         say(f"         stratum never sampled: {stratum}; labels say nothing about it")

@@ -37,17 +37,53 @@ def make(
         float, typer.Option(help="Share of agreement cases to sample, 0 to 1.")
     ] = 0.25,
     seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
+    target_half_width: Annotated[
+        float | None,
+        typer.Option(
+            help="Draw as many cases as a rate's interval of this half-width takes, in the order "
+            "that reaches it soonest; in place of --agreements."
+        ),
+    ] = None,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STRATUM=RATE",
+            help="With --target-half-width: the rate expected among disagreement or agreement "
+            "cases, as in agreement=.1; .5 where not given.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make path items for all disagreements and a sample of agreements."""
+    """Make path items for all disagreements and a sample of agreements.
+
+    Or, with --target-half-width, a queue that may be left at any time: whatever is labelled by
+    then is the best sample of its size. Which stratum a place belongs to is not told by it.
+    """
     from pipeline.sampling import Design, make_items
+    from pipeline.targeting import Target
 
     with usage_errors(), database(chosen_db(context, db)) as store:
-        made = make_items(store, Design(k=k, agreements=agreements, seed=seed))
+        target = None
+        if target_half_width is not None:
+            target = Target(target_half_width, _rates(expect or []))
+        elif expect:
+            raise ValueError("--expect goes with --target-half-width")
+        made = make_items(store, Design(k=k, agreements=agreements, seed=seed, target=target))
     if as_json:
         print_json(asdict(made))
     else:
         print_items(made)
+
+
+def _rates(given: list[str]) -> dict[str, float]:
+    found = {}
+    for text in given:
+        name, _, rate = text.partition("=")
+        try:
+            found[name] = float(rate)
+        except ValueError as error:
+            raise ValueError(f"--expect is {text!r}; agreement=.1 is right") from error
+    return found
 
 
 app.command("export")(export.items)
