@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from pipeline.sealing import is_running, known_rater
+from pipeline.figures import HALF_WIDTH, MoreLabels, more_labels, paradox
+from pipeline.laying import Laid, inclusions, lay, never_sampled
 from scoring.agreement import (
     AgreementSummary,
     ConfusionTable,
+    DesignEstimate,
+    FlipRates,
     Kappa,
     KappaBootstrap,
+    McNemar,
     MultiRater,
     RatingTable,
+    StuartMaxwell,
+    TimeSummary,
     agreement_summary,
     cohen_kappa,
     confusion_table,
+    design_kappa,
+    flip_rates,
     gwet_ac1,
+    gwet_ac2,
     kappa_bootstrap,
+    mcnemar,
     rating_table,
+    stuart_maxwell,
+    time_summary,
 )
 from store import Store
-from store.records import AfterUnseal, JudgeSummary, LabelPair, RaterRecord
+from store.compare_records import ADJUDICATED, DesignStratum
+from store.records import AfterUnseal, JudgeSummary, RaterRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +52,14 @@ class PairReport:
     tells of each person how many of their labels were made after somebody first looked behind the
     seal (none are left out for it); it is empty while nobody has. With `multi`, categories are
     sets of categories, and only the same set agrees.
+
+    `weights` are those of κ and of `ac2`. `design` is κ weighted by inverse inclusion
+    probabilities, None with `why_unweighted` where not every item has one; `never` are the strata
+    that nothing of it comes from. `marginal` tests whether the raters use the categories equally
+    often. `flips` tells, of each person compared with a judge, how many labels were changed to the
+    judge's after the reveal; `times` the active seconds of each person's labels. `paradox` says
+    in words that prevalence depresses κ, where it does; `plan` how many labels an interval takes,
+    or why that cannot be said.
     """
 
     schema: str
@@ -57,6 +78,16 @@ class PairReport:
     n_held: int = 0
     multi: bool = False
     after_unseal: Mapping[str, AfterUnseal] = field(default_factory=dict)
+    weights: Any = None
+    ac2: MultiRater | None = None
+    design: DesignEstimate | None = None
+    why_unweighted: str | None = None
+    never: tuple[DesignStratum, ...] = ()
+    marginal: McNemar | StuartMaxwell | None = None
+    flips: Mapping[str, FlipRates] = field(default_factory=dict)
+    times: Mapping[str, TimeSummary] = field(default_factory=dict)
+    paradox: str | None = None
+    plan: MoreLabels | str | None = None
 
     @property
     def mixed_versions(self) -> bool:
@@ -65,7 +96,14 @@ class PairReport:
 
 
 def pair_report(
-    store: Store, a: str, b: str, schema: str = "path", *, unsealed: bool = False
+    store: Store,
+    a: str,
+    b: str,
+    schema: str = "path",
+    *,
+    unsealed: bool = False,
+    weights: Any = None,
+    half_width: float = HALF_WIDTH,
 ) -> PairReport:
     """Compare two raters' standing labels (made before a reveal, or of unknown origin).
 
@@ -75,78 +113,118 @@ def pair_report(
     Raises
     ------
     ValueError
-        When a rater is not in the database, or both are the same.
+        When a rater is not in the database, both are the same, or one of them is the name that
+        adjudications stand under.
     """
-    known = {name: known_rater(store, name) for name in (a, b)}
     if a == b:
         raise ValueError(f"{a!r} cannot be compared with themself: name two raters")
-    record = store.schema(schema)
-    found = store.label_pairs(schema, a, b)
-    running = [not unsealed and is_running(store, known[name], schema) for name in (a, b)]
-    n_held = sum((running[0] and p.a_held) or (running[1] and p.b_held) for p in found)
-    pairs = [_without_held(p, *running) for p in found]
-    # An item with nothing but a held label would tell, by its being here, what the other has not.
-    pairs = [p for p in pairs if {p.a_state, p.b_state} not in ({"held"}, {"held", None})]
-    categories = list(record.names)
-    if record.multi:
-        said = {c for p in pairs for c in (p.a, p.b) if c is not None}
-        categories += sorted(said - set(categories))
-    first = [p.a for p in pairs]
-    second = [p.b for p in pairs]
-    both = [p for p in pairs if p.a is not None and p.b is not None]
+    if ADJUDICATED in (a, b):
+        raise ValueError(
+            "adjudications are on disagreements only, so κ with them would be of no use: "
+            "medoid agreement --judge NAME --truth adjudicated joins them with what people agree on"
+        )
+    laid = lay(store, schema, [a, b], unsealed=unsealed)
+    return _report(store, laid, weights, half_width)
+
+
+def _report(store: Store, laid: Laid, weights: Any, half_width: float) -> PairReport:
+    (a, b), schema = (r.name for r in laid.raters), laid.schema
+    kinds = {r.name: r.kind for r in laid.raters}
+    categories = laid.names
+    first, second = laid.categories(a), laid.categories(b)
+    both = [x is not None and y is not None for x, y in zip(first, second, strict=True)]
+    shared = [[c for c, n in zip(side, both, strict=True) if n] for side in (first, second)]
+    table = confusion_table(first, second, categories=categories)
+    kappa = cohen_kappa(first, second, categories=categories, weights=weights)
+    summary = agreement_summary(table)
+    ac1 = gwet_ac1(shared, categories=categories)
+    design, why_not = _design(laid, a, b, both, weights)
+    counts = table.table
+    people = [r for r in laid.raters if r.kind == "human"]
     return PairReport(
-        schema=schema,
+        schema=schema.name,
         raters=(a, b),
-        kinds=(known[a].kind, known[b].kind),
-        table=confusion_table(first, second, categories=categories),
-        kappa=cohen_kappa(first, second, categories=categories),
+        kinds=(kinds[a], kinds[b]),
+        table=table,
+        kappa=kappa,
         clustered=kappa_bootstrap(
-            first, second, [p.question for p in pairs], categories=categories
+            first, second, laid.questions, categories=categories, weights=weights
         ),
-        ac1=gwet_ac1([[p.a for p in both], [p.b for p in both]], categories=categories),
-        summary=agreement_summary(confusion_table(first, second, categories=categories)),
-        states={
-            a: _states([p.a_state for p in pairs]),
-            b: _states([p.b_state for p in pairs]),
-        },
-        origins={name: store.label_origin_counts(schema, name) for name in (a, b)},
+        ac1=ac1,
+        summary=summary,
+        states={name: laid.states(name) for name in (a, b)},
+        origins={name: store.label_origin_counts(schema.name, name) for name in (a, b)},
         judges=tuple(
-            store.judge_summary(name, schema) for name in (a, b) if known[name].kind == "judge"
+            store.judge_summary(name, schema.name) for name in (a, b) if kinds[name] == "judge"
         ),
-        n_questions=len({p.question for p in both}),
-        versions={
-            a: _versions([p.a_version for p in pairs]),
-            b: _versions([p.b_version for p in pairs]),
-        },
-        n_held=n_held,
-        multi=record.multi,
-        after_unseal=_after_unseal(store, known.values(), schema),
+        n_questions=len({q for q, n in zip(laid.questions, both, strict=True) if n}),
+        versions={name: laid.versions(name) for name in (a, b)},
+        n_held=laid.n_held_items,
+        multi=schema.multi,
+        after_unseal=_after_unseal(store, people, schema.name),
+        weights=weights,
+        ac2=None if weights is None else gwet_ac2(shared, weights=weights, categories=categories),
+        design=design,
+        why_unweighted=why_not,
+        never=never_sampled(store, laid) if design is not None else (),
+        marginal=mcnemar(int(counts[0, 1]), int(counts[1, 0]))
+        if len(categories) == 2
+        else stuart_maxwell(table),
+        flips={p.name: _flips(laid, p.name, a if p.name == b else b) for p in people}
+        if "judge" in kinds.values()
+        else {},
+        times={p.name: _times(laid, p.name) for p in people},
+        paradox=paradox(table, kappa, summary, ac1) if weights is None else None,
+        plan=more_labels(table, kappa, half_width) if weights is None else None,
     )
+
+
+def _design(
+    laid: Laid, a: str, b: str, both: Sequence[bool], weights: Any
+) -> tuple[DesignEstimate | None, str | None]:
+    """Return κ weighted by inverse inclusion probabilities, or why it is not."""
+    if not any(both):
+        return None, None
+    chances = inclusions(laid, both)
+    n_outside = sum(p is None for p, here in zip(chances, both, strict=True) if here)
+    if n_outside:
+        return None, f"{n_outside} of the items were not drawn for the queue"
+    found = design_kappa(
+        laid.categories(a),
+        laid.categories(b),
+        chances,
+        clusters=laid.questions,
+        strata=[p.stratum or () for p in laid.places],
+        categories=laid.names,
+        weights=weights,
+    )
+    return found, None
+
+
+def _flips(laid: Laid, person: str, judge: str) -> FlipRates:
+    """Return what became of a person's labels on revealed questions after the reveal."""
+    seen = [
+        (mine, theirs)
+        for mine, theirs in zip(laid.labels[person], laid.labels[judge], strict=True)
+        if mine is not None and mine.revealed and mine.before_reveal is True
+    ]
+    return flip_rates(
+        [mine.category for mine, _ in seen],
+        [mine.changed_to for mine, _ in seen],
+        [None if theirs is None else theirs.category for _, theirs in seen],
+    )
+
+
+def _times(laid: Laid, person: str) -> TimeSummary:
+    rows = laid.labels[person]
+    return time_summary([x.seconds for x in rows if x is not None and x.category is not None])
 
 
 def _after_unseal(
     store: Store, raters: Iterable[RaterRecord], schema: str
 ) -> dict[str, AfterUnseal]:
-    people = [r.name for r in raters if r.kind == "human"]
-    found = {name: store.labels_after_unseal(schema, name) for name in people}
+    found = {r.name: store.labels_after_unseal(schema, r.name) for r in raters}
     return {name: counts for name, counts in found.items() if counts is not None}
-
-
-def _without_held(pair: LabelPair, a_running: bool, b_running: bool) -> LabelPair:
-    """Return a pair without a label that is held; the other's counts as if it were alone."""
-    if a_running and pair.a_held:
-        pair = replace(pair, a=None, a_state="held", a_version=None)
-    if b_running and pair.b_held:
-        pair = replace(pair, b=None, b_state="held", b_version=None)
-    return pair
-
-
-def _versions(versions: Sequence[int | None]) -> dict[int, int]:
-    return dict(sorted(Counter(v for v in versions if v is not None).items()))
-
-
-def _states(states: Sequence[str | None]) -> dict[str, int]:
-    return dict(Counter("not labelled" if s is None else s for s in states if s != "labelled"))
 
 
 def default_pairs(store: Store, schema: str = "path") -> tuple[tuple[str, str], ...]:
@@ -154,7 +232,7 @@ def default_pairs(store: Store, schema: str = "path") -> tuple[tuple[str, str], 
 
     Without a judge, every two raters. Raters without a label under the schema are left out.
     """
-    raters = [r for r in store.raters(schema) if r.n_labelled]
+    raters = [r for r in store.raters(schema) if r.n_labelled and r.name != ADJUDICATED]
     judges = [r for r in raters if r.kind == "judge"]
     others = [r for r in raters if r.kind != "judge"]
     people: list[tuple[RaterRecord, RaterRecord]] = [

@@ -31,6 +31,7 @@ class StandingLabel:
     state: LabelState | Literal["outdated"]
     category: str | None
     first_wrong_step: int | None
+    version: int
     before_reveal: bool | None
     held: bool
     revealed: bool

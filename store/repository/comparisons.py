@@ -61,6 +61,7 @@ class Comparisons(Base):
                             state=state,
                             category=category,
                             first_wrong_step=label.first_wrong_step,
+                            version=label.schema_version,
                             before_reveal=label.before_reveal,
                             held=is_held(label, item, revealed),
                             revealed=item.question_id in revealed,

@@ -7,25 +7,25 @@ from typing import Any
 
 from pipeline.agreement import PairReport
 from pipeline.faithfulness import FaithfulnessReport
+from pipeline.figures import HALF_WIDTH, more_labels, paradox
 from pipeline.report import ProjectReport
 from scoring.agreement import ConfusionTable, Kappa, PairAgreement
 from store.records import JudgeSummary
+from tui.commands.agreement_lines import interval as interval
+from tui.commands.agreement_lines import number as number
+from tui.commands.agreement_lines import (
+    pair_extras_json,
+    plan_json,
+    print_beside_pair,
+    print_paradox,
+    print_plan,
+)
 from tui.commands.common import percent, say
 
 CONTRADICTIONS = {
     "faithful_with_wrong_step": "faithful with a wrong step",
     "spurious_without_step": "spurious without one",
 }
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Return a number for a reader, a dash when undefined."""
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def interval(ci: tuple[float, float] | None, digits: int = 3) -> str:
-    """Return an interval for a reader, a dash when there is none."""
-    return "–" if ci is None else f"{ci[0]:.{digits}f} to {ci[1]:.{digits}f}"
 
 
 def print_table(table: ConfusionTable, raters: tuple[str, str]) -> None:
@@ -41,9 +41,10 @@ def print_table(table: ConfusionTable, raters: tuple[str, str]) -> None:
         say(f"  {name:<{wide}}{cells}")
 
 
-def print_kappa(kappa: Kappa, weights: str | None = None) -> None:
+def print_kappa(kappa: Kappa, weights: Any = None) -> None:
     """Print kappa with its errors and interval, or why it is undefined."""
-    name = "Cohen's κ" if weights is None else f"Cohen's κ ({weights} weights)"
+    named = weights if weights is None or isinstance(weights, str) else "the file's"
+    name = "Cohen's κ" if named is None else f"Cohen's κ ({named} weights)"
     if kappa.value is None:
         say(f"{name} undefined: {kappa.why_undefined}")
         return
@@ -60,13 +61,16 @@ def print_kappa(kappa: Kappa, weights: str | None = None) -> None:
     )
 
 
-def print_rated_pair(pair: PairAgreement, weights: str | None) -> None:
+def print_rated_pair(pair: PairAgreement, weights: Any, half_width: float = HALF_WIDTH) -> None:
     """Print one pair of a plain ratings table."""
     a, b = pair.raters
     say(f"{a} against {b}: n {pair.kappa.n}, dropped {pair.kappa.dropped} (one has no label)")
     print_table(pair.table, pair.raters)
     print_kappa(pair.kappa, weights)
     _print_beside(pair.ac1, pair.summary)
+    if weights is None:
+        print_paradox(paradox(pair.table, pair.kappa, pair.summary, pair.ac1))
+        print_plan(more_labels(pair.table, pair.kappa, half_width))
 
 
 def _print_beside(ac1: Any, summary: Any) -> None:
@@ -112,7 +116,7 @@ def print_pair(report: PairReport) -> None:
             say(f"  labels of {name}: {', '.join(parts)}{left_out}")
     print_after_unseal(report)
     print_table(report.table, report.raters)
-    print_kappa(report.kappa)
+    print_kappa(report.kappa, report.weights)
     boot = report.clustered
     if report.kappa.value is not None:
         if boot.ci is None:
@@ -122,6 +126,7 @@ def print_pair(report: PairReport) -> None:
             lost = f", {boot.undefined} undefined" if boot.undefined else ""
             say(f"  clustered by question: {interval(boot.ci)} ({drawn}{lost})")
         _print_beside(report.ac1, report.summary)
+        print_beside_pair(report)
     for judge in report.judges:
         print_judge(judge)
 
@@ -238,7 +243,7 @@ def _table_json(table: ConfusionTable) -> dict[str, Any]:
     }
 
 
-def rated_pair_json(pair: PairAgreement) -> dict[str, Any]:
+def rated_pair_json(pair: PairAgreement, half_width: float = HALF_WIDTH) -> dict[str, Any]:
     """Return one pair of a plain ratings table as plain values."""
     return {
         "raters": list(pair.raters),
@@ -246,6 +251,8 @@ def rated_pair_json(pair: PairAgreement) -> dict[str, Any]:
         "kappa": _kappa_json(pair.kappa),
         "ac1": asdict(pair.ac1),
         "summary": asdict(pair.summary),
+        "paradox": paradox(pair.table, pair.kappa, pair.summary, pair.ac1),
+        "plan": plan_json(more_labels(pair.table, pair.kappa, half_width)),
     }
 
 
@@ -277,6 +284,7 @@ def pair_json(report: PairReport) -> dict[str, Any]:
         },
         "origins": {k: dict(v) for k, v in report.origins.items()},
         "judges": [asdict(j) for j in report.judges],
+        **pair_extras_json(report),
     }
 
 
