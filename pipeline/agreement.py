@@ -136,6 +136,9 @@ def _report(store: Store, laid: Laid, weights: Any, half_width: float) -> PairRe
     shared = [[c for c, n in zip(side, both, strict=True) if n] for side in (first, second)]
     table = confusion_table(first, second, categories=categories)
     kappa = cohen_kappa(first, second, categories=categories, weights=weights)
+    clustered = kappa_bootstrap(
+        first, second, laid.questions, categories=categories, weights=weights
+    )
     summary = agreement_summary(table)
     ac1 = gwet_ac1(shared, categories=categories)
     design, why_not = _design(laid, a, b, both, weights)
@@ -147,9 +150,7 @@ def _report(store: Store, laid: Laid, weights: Any, half_width: float) -> PairRe
         kinds=(kinds[a], kinds[b]),
         table=table,
         kappa=kappa,
-        clustered=kappa_bootstrap(
-            first, second, laid.questions, categories=categories, weights=weights
-        ),
+        clustered=clustered,
         ac1=ac1,
         summary=summary,
         states={name: laid.states(name) for name in (a, b)},
@@ -175,7 +176,7 @@ def _report(store: Store, laid: Laid, weights: Any, half_width: float) -> PairRe
         else {},
         times={p.name: _times(laid, p.name) for p in people},
         paradox=paradox(table, kappa, summary, ac1) if weights is None else None,
-        plan=more_labels(table, kappa, half_width) if weights is None else None,
+        plan=more_labels(kappa, half_width, clustered),
     )
 
 

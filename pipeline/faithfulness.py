@@ -73,12 +73,9 @@ def faithfulness_report(
     ValueError
         When there is no such rater, or the schema has no category faithful.
     """
-    record = known_rater(store, rater)
-    rows = store.faithfulness(rater, schema)
+    counted, n_held = counted_rows(store, rater, schema, unsealed=unsealed)
     full = store.schema(schema).seal == "full"
-    running = not unsealed and full and is_running(store, record, schema)
-    counted = [r for r in rows if not running or r.revealed or _is_elsewhere(r)]
-    person = record.kind == "human"
+    person = known_rater(store, rater).kind == "human"
     listed = [r for r in counted if r.revealed] if person and full and not unsealed else counted
     groups = (
         _group("all", counted),
@@ -87,8 +84,19 @@ def faithfulness_report(
     )
     found = (p.a_version for p in store.label_pairs(schema, rater, rater) if p.a is not None)
     versions = dict(sorted(Counter(v for v in found if v is not None).items()))
-    n_held = len(rows) - len(counted)
     return FaithfulnessReport(rater, schema, groups, n_held, tuple(listed), versions)
+
+
+def counted_rows(
+    store: Store, rater: str, schema: str, *, unsealed: bool
+) -> tuple[list[FaithfulnessRow], int]:
+    """Return the questions that may count for a rater's figures now, and how many may not."""
+    record = known_rater(store, rater)
+    rows = store.faithfulness(rater, schema)
+    full = store.schema(schema).seal == "full"
+    running = not unsealed and full and is_running(store, record, schema)
+    counted = [r for r in rows if not running or r.revealed or _is_elsewhere(r)]
+    return counted, len(rows) - len(counted)
 
 
 def _is_elsewhere(row: FaithfulnessRow) -> bool:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 from scoring.agreement import (
     AgreementSummary,
     ConfusionTable,
     Kappa,
+    KappaBootstrap,
     MultiRater,
-    expected_half_width,
-    labels_needed,
 )
 
 BITES = 0.1
 """By so much κ must lie below what the same agreement is worth without the prevalence."""
+LOPSIDED = 0.6
+"""Of more than two categories, one must have this share of the labels to be called prevalent."""
 HALF_WIDTH = 0.1
 """The half-width planned for where none is given."""
 NAMED_WEIGHTS = ("linear", "quadratic", "ordinal")
@@ -28,16 +31,17 @@ NAMED_WEIGHTS = ("linear", "quadratic", "ordinal")
 class MoreLabels:
     """How many labels an interval of κ takes, from what is there.
 
-    `n` labels are there; with `kappa` and `prevalence` as found they give about `half_width_now`;
-    `needed` in all give `half_width`. Each figure is for independent items.
+    `n` labels are there and give κ ± `half_width_now`; `needed` in all give ± `half_width`, if the
+    next ones are like these. `by_question` says whether the larger error, that of questions in
+    place of items, was what counts.
     """
 
     n: int
     kappa: float
-    prevalence: float
     half_width: float
     half_width_now: float
     needed: int
+    by_question: bool
 
     @property
     def more(self) -> int:
@@ -46,11 +50,13 @@ class MoreLabels:
 
 
 def more_labels(
-    table: ConfusionTable, kappa: Kappa, half_width: float = HALF_WIDTH
+    kappa: Kappa, half_width: float = HALF_WIDTH, clustered: KappaBootstrap | None = None
 ) -> MoreLabels | str:
     """Return how many more labels an interval of κ takes, or why that cannot be said.
 
-    Two categories only. The prevalence is the mean of the two raters' shares of the rarer one.
+    The variance falls with 1/n, so n (h₀/h)² labels turn the half-width h₀ of now into h. h₀ is
+    1.96 times the larger of κ's standard error and that of the bootstrap over questions. No
+    assumption on prevalence or bias enters but that the next items are like these.
 
     Raises
     ------
@@ -59,18 +65,16 @@ def more_labels(
     """
     if not half_width > 0:
         raise ValueError(f"the half-width is {half_width}: above 0 is right, e.g. 0.1")
-    if len(table.categories) != 2:
-        return f"planning is for two categories; here are {len(table.categories)}"
     if kappa.value is None:
         return f"κ is undefined: {kappa.why_undefined}"
-    rows, columns = table.table.sum(axis=1), table.table.sum(axis=0)
-    share = float(rows[0] + columns[0]) / (2 * table.n)
-    try:
-        needed = labels_needed(kappa.value, half_width, share)
-        now = expected_half_width(max(table.n, 2), kappa.value, share)
-    except ValueError as error:  # κ = 1, or one that raters of one prevalence cannot have
-        return str(error)
-    return MoreLabels(table.n, kappa.value, min(share, 1 - share), half_width, now, needed)
+    by_item, by_question = kappa.se or 0.0, (clustered.se if clustered else None) or 0.0
+    now = NormalDist().inv_cdf(0.975) * max(by_item, by_question)
+    if now == 0:
+        return (
+            "the labels show no error to plan from: medoid agreement --plan --kappa K plans ahead"
+        )
+    needed = ceil(kappa.n * (now / half_width) ** 2)
+    return MoreLabels(kappa.n, kappa.value, half_width, now, needed, by_question > by_item)
 
 
 def paradox(
@@ -80,7 +84,7 @@ def paradox(
 
     For two categories κ = (PABAK − PI² + BI²)/(1 − PI² + BI²), so the κ that the same observed
     agreement and the same bias have without prevalence is (PABAK + BI²)/(1 + BI²). For more there
-    is no such form, and AC1 stands in its place.
+    is no such form: where one category has `LOPSIDED` of all labels, AC1 stands in its place.
     """
     if kappa.value is None or summary.pabak is None or not table.n:
         return None
@@ -89,7 +93,7 @@ def paradox(
     if summary.bias_index is not None:
         squared = summary.bias_index**2
         without, named = (summary.pabak + squared) / (1 + squared), "were both equally frequent"
-    elif ac1.value is not None:
+    elif ac1.value is not None and shares[top] >= LOPSIDED:
         without, named = ac1.value, "judged by AC1"
     else:
         return None

@@ -173,7 +173,12 @@ EXITS: dict[str, list[list[str]]] = {
     ],
     "run": [["run", "plan.toml"], ["run", "plan.toml", "--dry-run"], ["run", "bad.toml"]],
     "doctor": [["doctor"], ["doctor", "--model", "m", "--base-url", NOWHERE]],
-    "items make": [["items", "make"], ["items", "make", "--k", "0"]],
+    "items make": [
+        ["items", "make"],
+        ["items", "make", "--k", "0"],
+        ["items", "make", "--target-half-width", ".2", "--expect", "agreement=.1"],
+        ["items", "make", "--expect", "agreement=.1"],
+    ],
     "items list": [
         ["items", "list"],
         ["items", "list", "--rater", "ana"],
@@ -189,6 +194,13 @@ EXITS: dict[str, list[list[str]]] = {
         ["items", "faithfulness", "--rater", "judge", "--questions"],
         ["items", "faithfulness", "--rater", "nobody"],
         ["items", "faithfulness", "--rater", "ana", "--schema", "step"],
+    ],
+    "items audit": [
+        ["items", "audit"],
+        ["items", "audit", "--rater", "ana"],
+        ["items", "audit", "--rater", "judge"],
+        ["items", "audit", "--rater", "nobody"],
+        ["items", "audit", "--rater", "ana", "--schema", "step"],
     ],
     "schema list": [["schema", "list"]],
     "schema show": [["schema", "show", "step"], ["schema", "show", "odd"]],
@@ -219,6 +231,15 @@ EXITS: dict[str, list[list[str]]] = {
         ["agreement", "judge", "ana"],
         ["agreement", "ana", "bob"],
         ["agreement", "ana", "nobody"],
+        ["agreement", "ana", "bob", "judge", "--measure", "ordinal"],
+        ["agreement", "ana", "judge", "--weights", "quadratic"],
+        ["agreement", "ana", "judge", "--plan"],
+        ["agreement", "--judge", "judge"],
+        ["agreement", "--judge", "judge", "--truth", "ana"],
+        ["agreement", "--judge", "judge", "--truth", "adjudicated"],
+        ["agreement", "--judge", "judge", "--truth", "nobody"],
+        ["agreement", "--judge", "ana"],
+        ["agreement", "--judge", "judge", "--before", "nobody"],
         ["agreement", "--schema", "step"],
         ["agreement", "--schema", "odd"],
     ],
@@ -360,6 +381,21 @@ def test_a_running_comparison_does_not_follow_ones_last_label(label: str) -> Non
     assert (before["confusion"]["n"], before["held"], after["held"]) == (0, 1, 2)
 
 
+@pytest.mark.parametrize("truth", ["ana", "adjudicated"])
+@pytest.mark.parametrize("label", ["faithful", "spurious"])
+def test_a_running_judge_report_does_not_follow_ones_last_label(truth: str, label: str) -> None:
+    call = ("agreement", "--judge", "judge", "--truth", truth, "--json")
+    before = medoid(*call).json
+    with open_store(DB) as store:
+        ana, path = store.rater("ana").id, store.schema()
+        case = store.cases(ana).rows[1].case_id
+        item = store.case(case, ana, path).paths[0].item_id
+        store.commit_label(ana, item, path, category=label)
+    after = medoid(*call).json
+    assert (before.pop("n_held"), after.pop("n_held")) == (1, 2)
+    assert after == before
+
+
 def test_a_running_faithfulness_does_not_follow_ones_last_label() -> None:
     found = []
     for label in ("faithful", "spurious"):
@@ -396,6 +432,8 @@ UNSEALING: list[tuple[str, list[str], list[str]]] = [
     ("score", ["score", "--show", "--unseal", "--json"], ["support"]),
     ("export scores", ["export", "scores", "--unseal"], ["support"]),
     ("sensitivity", ["sensitivity", "--unseal"], []),
+    ("agreement", ["agreement", "--judge", "judge", "--truth", "bob", "--unseal"], ["category"]),
+    ("items audit", ["items", "audit", "--rater", "ana", "--unseal"], []),
     ("early-answer", ["early-answer", *ASKED, "--questions", "--unseal"], []),
 ]
 

@@ -124,7 +124,8 @@ def agreement(
                 )
             else:
                 how = {"schema": schema, "half_width": half_width, "unsealed": unseal}
-                _of_project(store, raters or [], how, weights, measure, as_json=as_json)
+                only = "plan" if plan else None
+                _of_project(store, raters or [], how, weights, measure, only, as_json=as_json)
 
 
 def _plan(kappa: float, half_width: float, prevalence: float, *, as_json: bool) -> None:
@@ -199,6 +200,7 @@ def _of_project(
     how: dict[str, Any],
     weights: str | None,
     measure: str,
+    only: str | None,
     *,
     as_json: bool,
 ) -> None:
@@ -208,7 +210,7 @@ def _of_project(
     from pipeline.figures import read_weights
     from pipeline.laying import lay
     from pipeline.several import several_of
-    from tui.commands.agreement_lines import plain, print_several
+    from tui.commands.agreement_lines import plain, print_plan, print_several
     from tui.commands.printing import pair_json, print_pair
 
     schema = how["schema"]
@@ -231,10 +233,14 @@ def _of_project(
         print_json({"pairs": [pair_json(r) for r in reports], "several": plain(every)})
         return
     for i, report in enumerate(reports):
+        if only == "plan":
+            say(f"{report.raters[0]} against {report.raters[1]}: n {report.kappa.n}")
+            print_plan(report.plan)
+            continue
         if i:
             say()
         print_pair(report)
-    if every is not None:
+    if every is not None and only is None:
         say()
         print_several(every)
 

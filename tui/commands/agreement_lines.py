@@ -139,12 +139,15 @@ def print_plan(plan: MoreLabels | str | None) -> None:
         if plan is not None:
             say(f"  how many more labels: {plan}")
         return
-    goal = f"κ {plan.kappa:.2f} ± {plan.half_width:g} at prevalence {plan.prevalence:.2f}"
+    whose = "by question" if plan.by_question else "by item"
+    goal = f"κ {plan.kappa:.2f} ± {plan.half_width:g}"
     if plan.more:
-        say(f"  {plan.more} more labels are needed for {goal} ({plan.needed} in all)")
+        say(
+            f"  about {plan.more} more labels for {goal} ({plan.needed} in all; now "
+            f"± {plan.half_width_now:.2f} {whose})"
+        )
     else:
-        say(f"  enough labels for {goal} ({plan.needed} needed)")
-    say("    counted as independent items: plan more where several belong to a question")
+        say(f"  enough labels for {goal} (now ± {plan.half_width_now:.2f} {whose})")
 
 
 def print_several(report: SeveralReport) -> None:

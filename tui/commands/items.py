@@ -1,4 +1,4 @@
-"""`medoid items make`, `list` and `faithfulness`."""
+"""`medoid items make`, `list`, `faithfulness` and `audit`."""
 
 from __future__ import annotations
 
@@ -204,3 +204,33 @@ def faithfulness(
         print_json(document)
     else:
         print_faithfulness(report, questions=questions)
+
+
+@app.command("audit")
+def audit(
+    context: typer.Context,
+    db: SubDbOption = None,
+    rater: RaterOption = None,
+    schema: Annotated[str, typer.Option(help="Which path schema.")] = "path",
+    unseal: UnsealOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print how many of the questions that SC alone, or GSC alone, gets right rest on sound paths.
+
+    By dataset and pool, by question and by path, with tests. While a person has sealed paths to
+    label, only questions they have revealed count.
+    """
+    from pipeline.audit import audit_report
+    from tui.commands.agreement_lines import plain
+    from tui.commands.audit_lines import print_audit
+
+    with usage_errors(), database(chosen_db(context, db)) as store:
+        if rater is None:
+            raise ValueError("--rater is missing: whose labels?")
+        if unseal:
+            store.record_unseal(f"audit by the labels of {rater}", whoever_asks())
+        report = audit_report(store, rater, schema, unsealed=unseal)
+    if as_json:
+        print_json(plain(report))
+    else:
+        print_audit(report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -22,9 +23,9 @@ from tui.commands.printing import print_judge, print_kappa, print_table
 
 ANSWERS = {True: "YES", False: "NO", None: "NOT SHOWN"}
 USES = {
-    "ranking items": "finding the items worth a human's look first",
-    "estimating a rate, corrected": "stating a rate, corrected for its errors",
-    "replacing a human": "standing in for one human among several",
+    "ranking items": "its verdicts say which items a human should look at first",
+    "estimating a rate, corrected": "its rate may be reported with the correction and interval below",
+    "replacing a human": "its verdict may stand for one annotator's",
 }
 MISSING = {
     "stability": "agreement with itself",
@@ -45,6 +46,7 @@ def print_validation(v: JudgeValidation) -> None:
     )
     print_truth(v)
     say()
+    say(f"  so: {in_short(r.verdict.uses)}")
     for use in r.verdict.uses:
         _print_use(use)
     rules = ", ".join(
@@ -105,9 +107,22 @@ def print_truth(v: JudgeValidation) -> None:
     print_never(v.never)
 
 
+def in_short(uses: Sequence[UseVerdict]) -> str:
+    """Return the verdict in one sentence."""
+    by_answer: dict[bool | None, list[str]] = {}
+    for use in uses:
+        by_answer.setdefault(use.allowed, []).append(use.use)
+    parts = [f"trust it for {' and '.join(by_answer.get(True, ['nothing yet']))}"]
+    if False in by_answer:
+        parts.append(f"not for {' or '.join(by_answer[False])}")
+    if None in by_answer:
+        parts.append(f"nothing is shown on {' and '.join(by_answer[None])}")
+    return "; ".join(parts)
+
+
 def _print_use(use: UseVerdict) -> None:
-    say(f"  {ANSWERS[use.allowed]:<10}for {use.use}: {USES.get(use.use, use.use)}")
-    wrapped(use.evidence, " " * 12)
+    say(f"  {ANSWERS[use.allowed]:<11}{use.use} ({USES.get(use.use, use.use)})")
+    wrapped(use.evidence, " " * 13)
 
 
 def print_rates(v: JudgeValidation, rates: JudgeRates) -> None:

@@ -70,7 +70,7 @@ def print_rated_pair(pair: PairAgreement, weights: Any, half_width: float = HALF
     _print_beside(pair.ac1, pair.summary)
     if weights is None:
         print_paradox(paradox(pair.table, pair.kappa, pair.summary, pair.ac1))
-        print_plan(more_labels(pair.table, pair.kappa, half_width))
+    print_plan(more_labels(pair.kappa, half_width))
 
 
 def _print_beside(ac1: Any, summary: Any) -> None:
@@ -252,7 +252,7 @@ def rated_pair_json(pair: PairAgreement, half_width: float = HALF_WIDTH) -> dict
         "ac1": asdict(pair.ac1),
         "summary": asdict(pair.summary),
         "paradox": paradox(pair.table, pair.kappa, pair.summary, pair.ac1),
-        "plan": plan_json(more_labels(pair.table, pair.kappa, half_width)),
+        "plan": plan_json(more_labels(pair.kappa, half_width)),
     }
 
 
