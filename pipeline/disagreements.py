@@ -54,7 +54,11 @@ def disagreements_of(
 ) -> Disagreements:
     """Return the same of labels that are laid already."""
     a, b = raters
-    seen = None if laid.schema.seal == "open" else store.revealed_questions(viewer)
+    seen: frozenset[str] | None = None
+    if laid.schema.seal != "open":
+        # A question's reveal tells nothing of what is said of a criterion, so it frees none.
+        of_criteria = laid.schema.item_kind == "criterion"
+        seen = frozenset() if of_criteria else store.revealed_questions(viewer)
     decided = {x.item: x for x in store.adjudications(laid.schema.name)}
     rows, sealed, n_compared = [], set(), 0
     for place, first, second in zip(laid.places, laid.labels[a], laid.labels[b], strict=True):

@@ -274,7 +274,10 @@ def _flags(s: Session, schema: str, rater: str) -> dict[int, tuple[str, ...]]:
 
 
 def _check_seen(s: Session, item: t.Item, viewer_id: int, schema: SchemaRecord) -> None:
-    if schema.seal != "open" and not is_revealed(s, viewer_id, item.question_id):
+    """Refuse what is sealed; a question's reveal frees no criterion."""
+    if schema.seal == "open":
+        return
+    if item.kind == "criterion" or not is_revealed(s, viewer_id, item.question_id):
         raise SealedError(f"{item.key} is sealed for this rater: reveal its question first")
 
 
