@@ -10,6 +10,7 @@ from typing import Any
 
 from pipeline.figures import HALF_WIDTH, MoreLabels, more_labels, paradox
 from pipeline.laying import Laid, inclusions, lay, never_sampled
+from pipeline.several import SeveralReport, several_of
 from scoring.agreement import (
     AgreementSummary,
     ConfusionTable,
@@ -226,6 +227,43 @@ def _after_unseal(
 ) -> dict[str, AfterUnseal]:
     found = {r.name: store.labels_after_unseal(schema, r.name) for r in raters}
     return {name: counts for name, counts in found.items() if counts is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """κ of every two raters under a schema, by their places in `raters`; n stands in each.
+
+    `held` are the raters who still have sealed labels to reveal: they count with the rest only.
+    """
+
+    schema: str
+    raters: tuple[RaterRecord, ...]
+    kappas: Mapping[tuple[int, int], Kappa]
+    held: Mapping[str, int]
+    several: SeveralReport | None
+
+
+MOST = 12
+"""Raters in a matrix; those with most labels are taken."""
+
+
+def agreement_matrix(store: Store, schema: str = "path") -> Matrix:
+    """Return κ of every two raters with labels under a schema."""
+    known = [r for r in store.raters(schema) if r.n_labelled and r.name != ADJUDICATED]
+    known = sorted(known, key=lambda r: -r.n_labelled)[:MOST]
+    known.sort(key=lambda r: (r.kind == "judge", r.id))
+    if not known:
+        return Matrix(schema, (), {}, {}, None)
+    laid = lay(store, schema, [r.name for r in known])
+    said = [laid.categories(r.name) for r in known]
+    kappas = {
+        (i, j): cohen_kappa(said[i], said[j], categories=laid.names)
+        for i in range(len(known))
+        for j in range(i + 1, len(known))
+    }
+    every = several_of(laid) if len(known) > 2 and laid.places else None
+    held = {name: n for name, n in laid.n_held.items() if n}
+    return Matrix(schema, tuple(known), kappas, held, every)
 
 
 def default_pairs(store: Store, schema: str = "path") -> tuple[tuple[str, str], ...]:

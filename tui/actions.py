@@ -83,6 +83,7 @@ _FACTS = ("facts",)
 _NOTED = (("case", "steps", "facts"), ("steps", "facts"))
 _LABELLED = (("case", "steps", "facts"), ("case", "steps", "facts"))
 _DOING = (*_MINE, *_LISTS, "samples", "facts")
+_AGREE = ("agreement", "pair", "disagreements", "audit")
 _ALL = (
     "overview",
     "queue",
@@ -94,6 +95,7 @@ _ALL = (
     "runs",
     "topology",
     "sensitivity",
+    *_AGREE,
 )
 
 
@@ -151,6 +153,38 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "open", ("enter",), "go to case", "Go to the case under the cursor.", *_twice("topology")
     ),
+    Action(
+        "agreement",
+        ("a",),
+        "agreement",
+        "Show how far raters agree, and how faithful the wins of SC and GSC are.",
+        ("overview",),
+    ),
+    Action("open", ("enter",), "open", "Show the table of these two.", *_twice("agreement")),
+    Action(
+        "audit",
+        ("w",),
+        "wins",
+        "Show how many of the questions that SC or GSC alone gets right rest on sound paths.",
+        *_twice("agreement"),
+    ),
+    Action(
+        "next_schema",
+        ("s",),
+        "schema",
+        "Go to the next label schema that has labels.",
+        *_twice("agreement"),
+    ),
+    Action("open", ("enter",), "disagreements", "List where these two differ.", *_twice("pair")),
+    Action("open", ("enter",), "open", "Open the case of this path.", *_twice("disagreements")),
+    Action(
+        "adjudicate",
+        ("a",),
+        "adjudicate",
+        "Decide with a third label and a reason; what the raters said stays as it is.",
+        *_twice("disagreements"),
+    ),
+    Action("rater", ("s",), "whose labels", "Take the next rater's labels.", *_twice("audit")),
     Action("open", ("enter",), "open", "Open the trace under the cursor.", *_twice("samples")),
     Action(
         "filter",
@@ -453,8 +487,18 @@ ACTIONS: tuple[Action, ...] = (
         ("escape",),
         "back",
         "Go back.",
-        ("queue", "case", "samples", "facts", "runs", "topology", "sensitivity", *_SHEETS),
-        ("queue", "samples", "runs", "topology", "sensitivity", *_SHEETS),
+        (
+            "queue",
+            "case",
+            "samples",
+            "facts",
+            "runs",
+            "topology",
+            "sensitivity",
+            *_SHEETS,
+            *_AGREE,
+        ),
+        ("queue", "samples", "runs", "topology", "sensitivity", *_SHEETS, *_AGREE),
     ),
     Action("back", ("escape",), "back to the path", "Let digits go to the path again.", ("steps",)),
     Action(

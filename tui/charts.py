@@ -23,6 +23,31 @@ def bar(value: float | None, width: int, *, top: float = 1.0) -> str:
     return "█" * full + (EIGHTHS[rest] if rest else "")
 
 
+def interval_bar(
+    value: float | None, ci: tuple[float, float] | None, width: int, *, low: float, high: float
+) -> str:
+    """Draw a value and its interval on a scale from `low` to `high`; blank where there is none.
+
+    >>> interval_bar(0.5, (0.2, 0.8), 11, low=0.0, high=1.0)
+    '  ├──●──┤  '
+    >>> interval_bar(0.5, None, 11, low=0.0, high=1.0), interval_bar(None, None, 3, low=0, high=1)
+    ('     ●     ', '   ')
+    """
+    if value is None or width < 1 or high <= low:
+        return " " * max(width, 0)
+
+    def at(x: float) -> int:
+        return round((min(max(x, low), high) - low) / (high - low) * (width - 1))
+
+    cells = [" "] * width
+    if ci is not None:
+        start, end = at(ci[0]), at(ci[1])
+        cells[start : end + 1] = ["─"] * (end - start + 1)
+        cells[start], cells[end] = "├", "┤"
+    cells[at(value)] = "●"
+    return "".join(cells)
+
+
 def support_glyph(share: float | None) -> str:
     """Return the glyph of a node's support, a dash where it is undefined.
 

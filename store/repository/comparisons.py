@@ -16,13 +16,13 @@ from store.engine import Base
 from store.errors import SealedError
 from store.keys import TraceItemKey
 from store.records import LabelState, SchemaRecord, Verdict
-from store.repository.cases import is_revealed
 from store.repository.choices import checked_choice
 from store.repository.label_imports import row_id
 from store.repository.labels import check_item
 from store.repository.reports import is_held, revealed_by, standing_labels
 from store.repository.revealed import verdicts_on
 from store.repository.rows import chunks, is_sampled, label_hash, latest_label_id, need_schema
+from store.repository.seen import is_revealed
 
 TARGET = "target_half_width"
 """The parameter of a design whose queue is ordered toward a target."""

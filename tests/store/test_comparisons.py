@@ -118,7 +118,7 @@ def test_an_adjudication_needs_a_reason_and_a_choice_of_the_schema(project: Stor
         project.adjudicate(item, ana, path, category="spurious", reason="  ")
     with pytest.raises(ValueError, match="odd"):
         project.adjudicate(item, ana, path, category="odd", reason="why")
-    with pytest.raises(ValueError, match="names no step"):
+    with pytest.raises(ValueError, match="names neither"):
         project.adjudicate(item, ana, path, category="spurious", first_wrong_step=9, reason="why")
     assert project.adjudications() == ()
 

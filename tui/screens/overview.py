@@ -302,6 +302,11 @@ class OverviewScreen(Reversing):
 
         await open_samples(self)
 
+    def action_agreement(self) -> None:
+        from tui.screens.agreement import AgreementScreen
+
+        self.app.push_screen(AgreementScreen(self.session))
+
     def action_runs(self) -> None:
         from tui.screens.runs import RunsScreen
 
