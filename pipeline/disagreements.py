@@ -83,5 +83,5 @@ def disagreements_of(
                     adjudication=decided.get(place.item),
                 )
             )
-    rows.sort(key=lambda r: (r.adjudication is not None, r.question, r.item))
+    rows.sort(key=lambda r: r.item)
     return Disagreements(raters, tuple(rows), n_compared, len(sealed))

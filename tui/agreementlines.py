@@ -14,7 +14,6 @@ from scoring.agreement import (
     DesignEstimate,
     FlipRates,
     JudgeVerdict,
-    Kappa,
     McNemar,
     Proportion,
     TimeSummary,
@@ -73,7 +72,9 @@ def pair_rows(matrix: Matrix, width: int) -> list[Row]:
 
 
 def _rater(rater: RaterRecord) -> Content:
-    return safe(rater.name) + Content({"human": "", "judge": " ⚖", "reference": " ®"}[rater.kind])
+    return safe(rater.name) + Content(
+        {"human": "", "judge": " (judge)", "reference": " (reference)"}[rater.kind]
+    )
 
 
 def matrix_lines(matrix: Matrix, at: int | None, width: int) -> list[Row]:
@@ -108,7 +109,8 @@ def matrix_lines(matrix: Matrix, at: int | None, width: int) -> list[Row]:
         text = Content(f"{wording.count(n, 'label')} of ") + safe(name)
         text += Content(" left out: sealed until their question is revealed, or all are labelled")
         out += hang(Content(" "), text, width)
-    out.append(Content(" ⚖ judge   ® reference   in the matrix: κ (n)"))
+    if len(names) > 2:
+        out.append(Content(" κ (n); the pair under the cursor in brackets"))
     return [Row(line) for line in out]
 
 
@@ -163,17 +165,17 @@ def _table(report: PairReport, width: int) -> list[Content]:
 
 def _drawn(name: str, value: float | None, ci: tuple[float, float] | None, more: str) -> Content:
     bar = interval_bar(value, ci, SCALE, low=0.0, high=1.0)
-    return Content(f" {name:<15}{wording.share(value):>5}  {bar}  {_ci(ci):<10} {more}".rstrip())
+    return Content(f" {name:<11}{wording.share(value):>5}  {bar}  {_ci(ci):<10} {more}".rstrip())
 
 
 def _figures(report: PairReport) -> list[Content]:
     k, s = report.kappa, report.summary
-    out = [Content(" " * 23 + "0".ljust(SCALE - 1) + "1  95 %")]
+    out = [Content(" " * 19 + "0".ljust(SCALE - 1) + "1  95 %")]
     out.append(_drawn("κ", k.value, k.ci, f"by item, n {k.n:,}"))
     boot = report.clustered
     questions = wording.count(report.n_questions, "question")
     if k.value is not None:
-        why = f"by question, {questions}" if boot.ci else (boot.why_no_interval or "")
+        why = f"by question ({questions})" if boot.ci else (boot.why_no_interval or "")
         out.append(_drawn("", boot.value, boot.ci, why))
     d: DesignEstimate | None = report.design
     if d is not None and d.value is not None:
@@ -366,8 +368,3 @@ def _bar(found: Proportion, width: int = 12) -> str:
 
 def _of(found: Proportion) -> str:
     return f"{found.k}/{found.n}" if found.n else wording.NONE
-
-
-def kappa_text(kappa: Kappa) -> str:
-    """Return κ with its n in a few words."""
-    return f"κ {wording.share(kappa.value)} (n {kappa.n:,})"

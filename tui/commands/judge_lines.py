@@ -24,7 +24,7 @@ from tui.commands.printing import print_judge, print_kappa, print_table
 ANSWERS = {True: "YES", False: "NO", None: "NOT SHOWN"}
 USES = {
     "ranking items": "its verdicts say which items a human should look at first",
-    "estimating a rate, corrected": "its rate may be reported with the correction and interval below",
+    "estimating a rate, corrected": "its rate may be reported as corrected below",
     "replacing a human": "its verdict may stand for one annotator's",
 }
 MISSING = {
@@ -46,7 +46,7 @@ def print_validation(v: JudgeValidation) -> None:
     )
     print_truth(v)
     say()
-    say(f"  so: {in_short(r.verdict.uses)}")
+    wrapped(in_short(r.verdict.uses))
     for use in r.verdict.uses:
         _print_use(use)
     rules = ", ".join(
@@ -89,8 +89,13 @@ def print_truth(v: JudgeValidation) -> None:
     if t.name == ADJUDICATED:
         say(
             f"  truth: {t.n_adjudicated} items adjudicated, else what all of "
-            f"{', '.join(v.humans)} agree on; {t.n_open} in dispute are left out"
+            f"{', '.join(v.humans)} agree on"
         )
+        if t.n_open:
+            wrapped(
+                f"{t.n_open} items in dispute are left out: they are the harder ones, so the judge "
+                "looks better than it is (adjudicate them, or name one person with --truth)"
+            )
         if t.n_against_judge:
             wrapped(
                 f"{t.n_against_judge} of the adjudications settle a dispute with a judge: where only "
@@ -112,11 +117,11 @@ def in_short(uses: Sequence[UseVerdict]) -> str:
     by_answer: dict[bool | None, list[str]] = {}
     for use in uses:
         by_answer.setdefault(use.allowed, []).append(use.use)
-    parts = [f"trust it for {' and '.join(by_answer.get(True, ['nothing yet']))}"]
+    parts = [f"trust it for: {', '.join(by_answer.get(True, ['nothing yet']))}"]
     if False in by_answer:
-        parts.append(f"not for {' or '.join(by_answer[False])}")
+        parts.append(f"not for: {', '.join(by_answer[False])}")
     if None in by_answer:
-        parts.append(f"nothing is shown on {' and '.join(by_answer[None])}")
+        parts.append(f"too little evidence on: {', '.join(by_answer[None])}")
     return "; ".join(parts)
 
 

@@ -112,6 +112,9 @@ class DisagreementsScreen(WorkScreen):
         self._say_state()
         self.moved()
 
+    def on_key(self, _event: Key) -> None:
+        self.told = None
+
     def _build(self, width: int) -> list[LateRow]:
         rows = () if self.found is None else self.found.rows
         return [LateRow(partial(disagreement_row, r, i, width), i) for i, r in enumerate(rows)]
@@ -121,7 +124,7 @@ class DisagreementsScreen(WorkScreen):
         if found is None:
             return
         sealed = f"{wording.count(found.n_sealed, 'question')} still sealed for you "
-        told, self.told = self.told, None
+        told = self.told
         if told is None and found.rows:
             n_open = sum(r.adjudication is None for r in found.rows)
             n = wording.count(len(found.rows), "disagreement")
