@@ -65,6 +65,7 @@ class DisagreementsScreen(WorkScreen):
         self.found: Disagreements | None = None
         self.schema: SchemaRecord | None = None
         self.told: str | None = None
+        self._left = False
 
     def compose(self) -> ComposeResult:
         yield Line(id="top")
@@ -79,7 +80,10 @@ class DisagreementsScreen(WorkScreen):
         self.query_one("#top", Line).show(breadcrumb("agreement", f"{a} against {b}", "differ"))
 
     def on_screen_resume(self) -> None:
-        self._read()
+        """Read again what a case may have changed; a question laid over the list changes nothing."""
+        if self._left or self.found is None:
+            self._left = False
+            self._read()
 
     def _read(self) -> None:
         session, raters, name = self.session, self.raters, self.schema_name
@@ -189,6 +193,7 @@ class DisagreementsScreen(WorkScreen):
         if snapshot is None:
             return
         cases.take(snapshot, case_id=case_id)
+        self._left = True
         case = await show_case(self.medoid, session, cases, case_id)
         await case.open(case_id, item_id=row.item_id)
 
@@ -267,7 +272,7 @@ class DisagreementsScreen(WorkScreen):
             write=True,
         )
         if made is not None:
-            self.told = "decided and saved; what the raters said stays as it is"
+            self.told = "decided; the raters' labels stay"
             self._read()
 
 
