@@ -100,7 +100,7 @@ def test_kept_replies_are_used_where_the_rows_are_missing(
     from pipeline import generating
 
     with monkeypatch.context() as patched:
-        patched.setattr(generating., "save", lambda *_: None)
+        patched.setattr(generating.TraceSaver, "save", lambda *_: None)
         generate(store, endpoint(server), n=2)
     assert (samples(store), store.n_replies()) == ({}, 4)
     done = generate(store, endpoint(server), n=2)
@@ -293,7 +293,7 @@ def test_a_full_disk_stops_the_asking(
     def full(*_: object) -> None:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(generating., "save", full)
+    monkeypatch.setattr(generating.TraceSaver, "save", full)
     with pytest.raises(StoreError, match="the disk is full"):
         generate(store, endpoint(server, concurrency=1), n=200)
     assert len(server.seen) < 400

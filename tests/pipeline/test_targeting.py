@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.laying import inclusions, lay
 from pipeline.sampling import Design, make_items
 from pipeline.targeting import Target, draw_targeted
 from scoring.agreement import allocation
@@ -169,3 +170,25 @@ def test_more_than_there_is_is_said(project: Store) -> None:
     assert made.plan is not None
     assert (made.plan.n_cases, made.plan.n_questions, made.plan.reached) == (40, 40, False)
     assert made.strata_never_sampled == ()
+
+
+def test_weights_follow_how_far_a_targeted_queue_was_labelled(project: Store) -> None:
+    """Ten disagreements, thirty agreements; four and three cases labelled: 4/10 and 3/30."""
+    make_items(project, Design(k=1, target=Target(0.25, {"agreement": 0.5})))
+    ana, path = project.rater("ana").id, project.schema()
+    left = {"disagreement": 4, "agreement": 3}
+    for case in case_ids(project, ana):
+        view = project.case(case, ana, path)
+        name = "disagreement" if len({p.answer for p in view.paths}) > 1 else "agreement"
+        if left[name]:
+            left[name] -= 1
+            for p in view.paths:
+                project.commit_label(ana, p.item_id, path, category="faithful")
+    laid = lay(project, "path", ["ana"], unsealed=True)
+    chances = inclusions(laid, [True] * len(laid.places))
+    by_stratum = {p.stratum[2]: set() for p in laid.places if p.stratum}  # type: ignore[var-annotated]
+    for place, chance in zip(laid.places, chances, strict=True):
+        assert place.stratum is not None
+        assert place.within is not None
+        by_stratum[place.stratum[2]].add(round((chance or 0) / place.within, 6))
+    assert by_stratum == {"disagreement": {0.4}, "agreement": {0.1}}
