@@ -287,6 +287,55 @@ def test_judge_prints_totals_only(server: FaultServer) -> None:
     assert (again["asking"]["n_requests"], again["verdicts"]) == (0, {"faithful": 8})
 
 
+def test_a_limit_judges_some_questions_and_a_draw_says_which(server: FaultServer) -> None:
+    settings(server)
+    medoid("generate", "-n", "2")
+    assert medoid("judge", "--all", "--limit", "1", "--dry-run", "--json").json["items"] == 2
+    first = medoid("judge", "--all", "--limit", "1", "--json").json
+    assert (first["asking"]["n_requests"], first["items"]) == (2, 2)
+    with open_store(DB) as store:
+        said = {x.label.item.split("/")[1] for x in store.export_labels(rater="small")}
+    assert said == {"q1"}
+    # Under this seed q2 is drawn; the two verdicts on q1 are there.
+    drawn = medoid("judge", "--all", "--limit", "1", "--draw", "2", "--json").json
+    assert (drawn["asking"]["n_requests"], drawn["items"]) == (2, 2)
+    rest = medoid("judge", "--all", "--limit", "5", "--json").json
+    assert (rest["asking"]["n_requests"], rest["items"]) == (0, 4)
+
+
+def test_a_limit_counts_the_questions_of_a_decomposition_and_of_steps(server: FaultServer) -> None:
+    settings(server)
+    medoid("generate", "-n", "2")
+    medoid("decompose", "--name", "split")
+    call = ("judge", "--all", "--limit", "1", "--json", "--schema")
+    assert medoid(*call, "decomposition").json["items"] == 2
+    steps = medoid(*call, "step").json["items"]
+    assert 0 < steps < medoid("judge", "--all", "--json", "--schema", "step").json["items"]
+
+
+def test_a_tie_is_told_beside_the_judges_verdicts(server: FaultServer) -> None:
+    settings(server)
+    medoid("generate", "-n", "1")
+    words = iter(["faithful", "spurious", "faithful", "faithful"])
+
+    def turning(_: Seen) -> Answer:
+        word = next(words)
+        step = 0 if word == "spurious" else None
+        return ok(json.dumps({"rationale": "x", "first_wrong_step": step, "verdict": word}))
+
+    with FaultServer(only_role("path_judge", turning)) as judging:
+        settings(judging, concurrency=1)
+        medoid("judge", "--all", "-k", "2", "--rater", "one")
+    settings(server)
+    medoid("judge", "--all", "--rater", "two")
+    ran = medoid("agreement", "one", "two")
+    told = [x for x in ran.out.splitlines() if x.startswith("judge one:")]
+    assert told == [
+        "judge one: 2 verdicts: 1 faithful; unparsed 0, tied 1 "
+        "(unsure: no category had most of the votes)"
+    ]
+
+
 def test_a_judges_labels_can_be_compared(server: FaultServer) -> None:
     settings(server)
     medoid("generate", "-n", "2")
