@@ -248,6 +248,39 @@ def test_embed_takes_a_decomposition(server: FaultServer, hash_embedder: HashEmb
     assert medoid("embed", "--embedder", "hash", "--decomposition", "x").code == 2
 
 
+def test_embed_only_embeds_and_a_second_run_does_nothing(
+    server: FaultServer, hash_embedder: HashEmbedder
+) -> None:
+    settings(server)
+    nothing = medoid("embed", "--embedder", "hash")
+    assert (nothing.code, nothing.out) == (2, "")
+    assert "nothing to embed" in nothing.err
+    medoid("generate", "-n", "2")
+    medoid("decompose")
+    call = ("embed", "--embedder", "hash", "--decomposition", "small")
+    first = medoid(*call).out.splitlines()
+    with open_store(DB) as store:
+        runs = [r.stage for r in store.runs()]
+        assert store.scorings() == ()
+    facts, distinct = _figures(first[0])
+    assert first[0].startswith(f"embedded {distinct} texts (0 known); {facts} facts are ")
+    assert 0 < distinct < facts
+    assert f"{facts - distinct} repeat one of them" in first[0]
+    assert re.match(r" +[0-9.]+ s, [0-9,]+ a second, and [0-9.]+ s to load the model", first[1])
+    assert runs[0] == "embed"
+    again = medoid(*call).out.splitlines()
+    assert again[0].startswith(f"embedded 0 texts ({distinct} known)")
+    assert len(again) == 1
+    with open_store(DB) as store:
+        assert [r.stage for r in store.runs()] == runs
+
+
+def _figures(line: str) -> tuple[int, int]:
+    found = re.search(r"([0-9]+) facts are ([0-9]+) distinct texts", line)
+    assert found is not None
+    return int(found[1]), int(found[2])
+
+
 def test_early_answers_show_both_targets_and_the_reply_rate(server: FaultServer) -> None:
     settings(server)
     medoid("generate", "-n", "2")
@@ -464,6 +497,33 @@ def test_doctor_keeps_what_it_found(server: FaultServer) -> None:
     done = medoid("generate", "-n", "1")
     assert "replies bound by a JSON schema (as found out before)" in done.out
     assert len(server.seen) == n + 2
+
+
+def with_tokens(seen: Seen) -> Answer:
+    """A server whose longest reply has 10 tokens and takes 50 ms: below 200 a second."""
+    if "response_format" not in seen.body:
+        return model(seen)
+    return ok(said(seen), usage=(5, 10), wait=0.05)
+
+
+def test_doctor_says_what_a_slow_server_needs() -> None:
+    with FaultServer(with_tokens) as server:
+        settings(server, timeout=2)
+        slow = medoid("doctor", "--max-tokens", "1000")
+        told = medoid("doctor", "--max-tokens", "1000", "--json").json
+        default = medoid("doctor", "--json").json["warnings"]
+        fits = medoid("doctor", "--max-tokens", "20", "--json").json["warnings"]
+    assert slow.code == 0
+    assert "  ! model small: " in slow.err
+    assert fits == []
+    speed = told["servers"][0]["probe"]["tokens_per_second"]
+    assert 0 < speed <= 200
+    (warning,) = told["warnings"]
+    needed = -(-1000 * 3 // (2 * speed * 10)) * 10
+    assert f"1,000 tokens take about {1000 / speed:.0f} s" in warning
+    assert f"timeout = {needed:.0f}" in warning
+    assert f"--max-tokens {int(2 * speed / 1.5)}" in warning
+    assert "1,322 tokens" in default[0]
 
 
 def test_doctor_without_anything_to_look_at() -> None:
