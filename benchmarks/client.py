@@ -27,6 +27,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from judges.client import ask
 from judges.endpoint import Endpoint
 from judges.requests import Message, Reply, ReplyCache, Request, Sampling

@@ -10,9 +10,12 @@ reading, hashing and saving. Then the stage runs again: it must embed nothing.
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from judges.embedders import MiniLM, open_embedder
 from pipeline.embedding import EmbedSummary, distinct_fact_texts, embed

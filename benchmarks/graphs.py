@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -26,6 +28,8 @@ from threadpoolctl import (  # type: ignore[import-untyped]
     threadpool_info,
     threadpool_limits,
 )
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scoring.graphs import (
     ReasoningGraph,

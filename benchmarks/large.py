@@ -12,12 +12,15 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import resource
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 MIB = 2**20
 

@@ -13,9 +13,13 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import time
 from collections.abc import Callable
 from itertools import permutations
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scoring.relations import Method, inconsistency, pack_cycles, repair, review_cycles
 

@@ -31,6 +31,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 STYLES = str(ROOT / "tui" / "styles" / "medoid.tcss")
 OPEN_LIMIT = 1.0
 """Seconds from process start to the painted overview."""
@@ -352,5 +353,4 @@ def measure(db: Path, args: argparse.Namespace, size: tuple[int, int]) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
     main()

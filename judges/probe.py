@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import httpx2
 
 MOST_MODELS = 1000
+LEAST_TOKENS = 8
+"""A shorter reply takes as long as its way there and back, and tells nothing of a server's speed."""
 
 SCHEMA: Mapping[str, Any] = {
     "title": "colour",
@@ -63,7 +65,9 @@ class Probe:
     a JSON schema; `schema_keywords`: ``plain`` where the server refuses a schema that bounds texts,
     lists and numbers. `continues_prefix`: a last message of the assistant is continued rather than
     answered. `reports_usage`: answers tell their tokens. `several_choices`: one request can bring
-    more than one reply.
+    more than one reply. `tokens_per_second` is that of the longest reply, reading the prompt and the
+    way there and back included, with nobody else at work; None where tokens are not told or the
+    reply is shorter than `LEAST_TOKENS`.
     """
 
     reachable: bool
@@ -76,6 +80,7 @@ class Probe:
     several_choices: bool | None = None
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    tokens_per_second: float | None = None
 
 
 def probe(endpoint: Endpoint, *, transport: httpx2.AsyncBaseTransport | None = None) -> Probe:
@@ -106,6 +111,7 @@ class _Probing:
     server: int = 0
     notes: list[str] = field(default_factory=list)
     usage: bool | None = None
+    longest: tuple[int, float] = (0, 0.0)
 
     async def all(self) -> dict[str, Any]:
         models = await self._models()
@@ -132,7 +138,12 @@ class _Probing:
             "reports_usage": self.usage,
             "several_choices": several,
             "notes": tuple(self.notes),
+            "tokens_per_second": self._speed(),
         }
+
+    def _speed(self) -> float | None:
+        tokens, seconds = self.longest
+        return tokens / seconds if tokens >= LEAST_TOKENS and seconds > 0 else None
 
     async def _models(self) -> tuple[str, ...] | None:
         """Return the model list of the first server that answers; None when none does."""
@@ -213,9 +224,13 @@ class _Probing:
         body = request_body(request, extra=self.endpoint.extra, bound=self.connections.bound_name)
         if n > 1:
             body = json.dumps({**json.loads(body), "n": n}).encode()
+        started = time.monotonic()
         answer = await self._within(self.connections.complete(self.server, body))
+        seconds = time.monotonic() - started
         reply = read_completion(answer, request, hide=self.connections.key.hide, now=time.time())
         told = reply.prompt_tokens is not None and reply.completion_tokens is not None
+        if n == 1 and reply.completion_tokens is not None:
+            self.longest = max(self.longest, (reply.completion_tokens, seconds))
         self.usage = told if self.usage is None else self.usage and told
         return reply, len(json.loads(answer)["choices"])
 

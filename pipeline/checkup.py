@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from judges.endpoint import Endpoint
     from judges.probe import Probe
 
+SPARE = 1.5
+"""How much longer a time-out is advised to be than the longest reply takes by itself."""
 PACKAGES = ("textual", "sqlalchemy", "sqlmodel", "numpy", "scipy", "openai", "jsonschema")
 
 
@@ -36,7 +39,7 @@ class ServerCheck:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What was found; `problems` are what keeps something from working."""
+    """What was found; `problems` are what keeps something from working, `warnings` what may."""
 
     medoid: str
     python: str
@@ -45,6 +48,7 @@ class Checkup:
     database: str
     servers: tuple[ServerCheck, ...] = ()
     problems: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     @property
     def well(self) -> bool:
@@ -56,11 +60,13 @@ def check_up(
     db: str,
     endpoints: Sequence[Endpoint],
     *,
+    max_tokens: int | None = None,
     transport: httpx2.AsyncBaseTransport | None = None,
 ) -> Checkup:
     """Look at everything; what is found out about servers is kept in the database if there is one.
 
-    No database is made.
+    No database is made. Time-outs are held against replies of `max_tokens`, those of a generated
+    trace by default.
     """
     problems: list[str] = []
     packages = {name: _version(name) for name in PACKAGES}
@@ -91,7 +97,37 @@ def check_up(
         database,
         servers,
         tuple(problems),
+        tuple(_too_slow(endpoints, servers, max_tokens)),
     )
+
+
+def _too_slow(
+    endpoints: Sequence[Endpoint], servers: Sequence[ServerCheck], max_tokens: int | None
+) -> Iterator[str]:
+    """Say of each server whose longest reply would not be there within its time-out what to set."""
+    timeouts = {e.name: e.timeout for e in endpoints}
+    limit = max_tokens or _limit_of_a_trace()
+    for server in servers:
+        speed = None if server.probe is None else server.probe.tokens_per_second
+        timeout = timeouts[server.name]
+        if speed is None or limit / speed <= timeout:
+            continue
+        needed = math.ceil(limit * SPARE / speed / 10) * 10
+        yield (
+            f"model {server.name}: {server.base_url} gives {speed:.3g} tokens a second when it has "
+            f"one request, so that {limit:,} tokens take about {limit / speed:.0f} s, and longer "
+            f"with others at work; its time-out is {timeout:g} s: set timeout = {needed}, or ask "
+            f"with --max-tokens {max(int(timeout * speed / SPARE), 1)}"
+        )
+
+
+def _limit_of_a_trace() -> int:
+    """Return how many tokens a generated trace of the short form may have."""
+    from judges.generator import generate_request
+    from judges.questions import QuestionText
+
+    asked = generate_request("", QuestionText("", "number"), sample=0)
+    return asked.sampling.max_tokens or 0
 
 
 def _version(name: str) -> str | None:

@@ -100,6 +100,8 @@ def judge(
     labelled_by: str | None = None,
     dataset: str | Iterable[str] | None = None,
     pool: str | None = None,
+    limit: int | None = None,
+    draw: int | None = None,
     repeats: int = 1,
     seed: int = 0,
     form: Form | None = None,
@@ -110,7 +112,9 @@ def judge(
     """Ask for `repeats` verdicts on each chosen item, and make their majority the judge's label.
 
     The judge is a rater called after the endpoint unless `rater` is given or another prompt version
-    has that name already; see `raters.judge_name`. Verdicts that are there are not asked again.
+    has that name already; see `raters.judge_name`. With `limit`, so many questions of each dataset
+    are looked at: those drawn by the seed `draw`, else the first ones. Verdicts that are there are
+    not asked again.
     In which order the words are offered is drawn from seed, item and repeat. An item gets its label
     once all its repeats are in, from all the verdicts it has. Without `items`, the paths of the
     queue are judged, or what hangs on them. `prompt` is a version that ships, or a file of one's
@@ -144,6 +148,8 @@ def judge(
             labelled_by=labelled_by,
             dataset=dataset,
             pool=pool,
+            limit=limit,
+            draw=draw,
             repeats=repeats,
             seed=seed,
             form=form,
@@ -164,6 +170,8 @@ def judge(
         labelled_by=labelled_by,
         dataset=dataset,
         pool=pool,
+        limit=limit,
+        draw=draw,
         repeats=repeats,
         seed=seed,
         form=form,

@@ -57,6 +57,8 @@ def judge_criteria(
     labelled_by: str | None = None,
     dataset: str | Iterable[str] | None = None,
     pool: str | None = None,
+    limit: int | None = None,
+    draw: int | None = None,
     repeats: int = 1,
     seed: int = 0,
     form: Form | None = None,
@@ -97,7 +99,8 @@ def judge_criteria(
         seed,
         prompt_version,
     )
-    stage.look(chosen_pools(store, datasets, pool), wanted, repeats)
+    pools = chosen_pools(store, datasets, pool, limit=limit, seed=draw)
+    stage.look(pools, wanted, repeats)
     if not stage.traces:
         raise ValueError(_NOTHING[items].format(made.name))
     if stage.total and not dry_run:

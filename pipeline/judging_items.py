@@ -58,6 +58,8 @@ def judge_items(
     labelled_by: str | None,
     dataset: str | Iterable[str] | None,
     pool: str | None,
+    limit: int | None,
+    draw: int | None,
     repeats: int,
     seed: int,
     form: Form | None,
@@ -69,7 +71,9 @@ def judge_items(
     record = store.schema(schema)
     check_labelled(items, labelled_by)
     source = shown_by(record)
-    chosen = choose(store, source, record, items, labelled_by, dataset, pool)
+    chosen = choose(
+        store, source, record, items, labelled_by, dataset, pool, limit=limit, draw=draw
+    )
     dry_run = how.get("dry_run", False)
     stage = stage_for(
         store,
@@ -126,13 +130,18 @@ def choose(
     labelled_by: str | None,
     dataset: str | Iterable[str] | None,
     pool: str | None,
+    *,
+    limit: int | None = None,
+    draw: int | None = None,
 ) -> Chosen:
     """Return which items are meant. ValueError when a name is not there."""
     keys = chosen_keys(store, items, labelled_by, schema.name)
     if not source.of_traces:
+        if limit is not None:
+            raise ValueError(f"a limit counts questions, and {source.what} belong to none")
         return Chosen(items, keys=keys)
     datasets = known_datasets(store, dataset)
-    pools = chosen_pools(store, datasets, pool)
+    pools = chosen_pools(store, datasets, pool, limit=limit, seed=draw)
     return Chosen(items, pools, question_texts(store, datasets), keys)
 
 

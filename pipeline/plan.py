@@ -286,7 +286,8 @@ class _Run:
     def judge(self, stage: PlanStage, dataset: PlanDataset) -> Any:
         from pipeline.judging import judge
 
-        return judge(self._store, **self._asking(stage, dataset))
+        asking = self._asking(stage, dataset)
+        return judge(self._store, **asking, limit=dataset.limit, draw=dataset.seed)
 
     def _limited(self, stage: PlanStage, dataset: PlanDataset) -> dict[str, Any]:
         asking = self._asking(stage, dataset)

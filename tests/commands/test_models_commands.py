@@ -248,6 +248,39 @@ def test_embed_takes_a_decomposition(server: FaultServer, hash_embedder: HashEmb
     assert medoid("embed", "--embedder", "hash", "--decomposition", "x").code == 2
 
 
+def test_embed_only_embeds_and_a_second_run_does_nothing(
+    server: FaultServer, hash_embedder: HashEmbedder
+) -> None:
+    settings(server)
+    nothing = medoid("embed", "--embedder", "hash")
+    assert (nothing.code, nothing.out) == (2, "")
+    assert "nothing to embed" in nothing.err
+    medoid("generate", "-n", "2")
+    medoid("decompose")
+    call = ("embed", "--embedder", "hash", "--decomposition", "small")
+    first = medoid(*call).out.splitlines()
+    with open_store(DB) as store:
+        runs = [r.stage for r in store.runs()]
+        assert store.scorings() == ()
+    facts, distinct = _figures(first[0])
+    assert first[0].startswith(f"embedded {distinct} texts (0 known); {facts} facts are ")
+    assert 0 < distinct < facts
+    assert f"{facts - distinct} repeat one of them" in first[0]
+    assert re.match(r" +[0-9.]+ s, [0-9,]+ a second, and [0-9.]+ s to load the model", first[1])
+    assert runs[0] == "embed"
+    again = medoid(*call).out.splitlines()
+    assert again[0].startswith(f"embedded 0 texts ({distinct} known)")
+    assert len(again) == 1
+    with open_store(DB) as store:
+        assert [r.stage for r in store.runs()] == runs
+
+
+def _figures(line: str) -> tuple[int, int]:
+    found = re.search(r"([0-9]+) facts are ([0-9]+) distinct texts", line)
+    assert found is not None
+    return int(found[1]), int(found[2])
+
+
 def test_early_answers_show_both_targets_and_the_reply_rate(server: FaultServer) -> None:
     settings(server)
     medoid("generate", "-n", "2")
@@ -285,6 +318,55 @@ def test_judge_prints_totals_only(server: FaultServer) -> None:
     again = medoid("judge", "--all", "-k", "2", "--json").json
     assert again["settled"]["n_known"] == 4
     assert (again["asking"]["n_requests"], again["verdicts"]) == (0, {"faithful": 8})
+
+
+def test_a_limit_judges_some_questions_and_a_draw_says_which(server: FaultServer) -> None:
+    settings(server)
+    medoid("generate", "-n", "2")
+    assert medoid("judge", "--all", "--limit", "1", "--dry-run", "--json").json["items"] == 2
+    first = medoid("judge", "--all", "--limit", "1", "--json").json
+    assert (first["asking"]["n_requests"], first["items"]) == (2, 2)
+    with open_store(DB) as store:
+        said = {x.label.item.split("/")[1] for x in store.export_labels(rater="small")}
+    assert said == {"q1"}
+    # Under this seed q2 is drawn; the two verdicts on q1 are there.
+    drawn = medoid("judge", "--all", "--limit", "1", "--draw", "2", "--json").json
+    assert (drawn["asking"]["n_requests"], drawn["items"]) == (2, 2)
+    rest = medoid("judge", "--all", "--limit", "5", "--json").json
+    assert (rest["asking"]["n_requests"], rest["items"]) == (0, 4)
+
+
+def test_a_limit_counts_the_questions_of_a_decomposition_and_of_steps(server: FaultServer) -> None:
+    settings(server)
+    medoid("generate", "-n", "2")
+    medoid("decompose", "--name", "split")
+    call = ("judge", "--all", "--limit", "1", "--json", "--schema")
+    assert medoid(*call, "decomposition").json["items"] == 2
+    steps = medoid(*call, "step").json["items"]
+    assert 0 < steps < medoid("judge", "--all", "--json", "--schema", "step").json["items"]
+
+
+def test_a_tie_is_told_beside_the_judges_verdicts(server: FaultServer) -> None:
+    settings(server)
+    medoid("generate", "-n", "1")
+    words = iter(["faithful", "spurious", "faithful", "faithful"])
+
+    def turning(_: Seen) -> Answer:
+        word = next(words)
+        step = 0 if word == "spurious" else None
+        return ok(json.dumps({"rationale": "x", "first_wrong_step": step, "verdict": word}))
+
+    with FaultServer(only_role("path_judge", turning)) as judging:
+        settings(judging, concurrency=1)
+        medoid("judge", "--all", "-k", "2", "--rater", "one")
+    settings(server)
+    medoid("judge", "--all", "--rater", "two")
+    ran = medoid("agreement", "one", "two")
+    told = [x for x in ran.out.splitlines() if x.startswith("judge one:")]
+    assert told == [
+        "judge one: 2 verdicts: 1 faithful; unparsed 0, tied 1 "
+        "(unsure: no category had most of the votes)"
+    ]
 
 
 def test_a_judges_labels_can_be_compared(server: FaultServer) -> None:
@@ -415,6 +497,33 @@ def test_doctor_keeps_what_it_found(server: FaultServer) -> None:
     done = medoid("generate", "-n", "1")
     assert "replies bound by a JSON schema (as found out before)" in done.out
     assert len(server.seen) == n + 2
+
+
+def with_tokens(seen: Seen) -> Answer:
+    """A server whose longest reply has 10 tokens and takes 50 ms: below 200 a second."""
+    if "response_format" not in seen.body:
+        return model(seen)
+    return ok(said(seen), usage=(5, 10), wait=0.05)
+
+
+def test_doctor_says_what_a_slow_server_needs() -> None:
+    with FaultServer(with_tokens) as server:
+        settings(server, timeout=2)
+        slow = medoid("doctor", "--max-tokens", "1000")
+        told = medoid("doctor", "--max-tokens", "1000", "--json").json
+        default = medoid("doctor", "--json").json["warnings"]
+        fits = medoid("doctor", "--max-tokens", "20", "--json").json["warnings"]
+    assert slow.code == 0
+    assert "  ! model small: " in slow.err
+    assert fits == []
+    speed = told["servers"][0]["probe"]["tokens_per_second"]
+    assert 0 < speed <= 200
+    (warning,) = told["warnings"]
+    needed = -(-1000 * 3 // (2 * speed * 10)) * 10
+    assert f"1,000 tokens take about {1000 / speed:.0f} s" in warning
+    assert f"timeout = {needed:.0f}" in warning
+    assert f"--max-tokens {int(2 * speed / 1.5)}" in warning
+    assert "1,322 tokens" in default[0]
 
 
 def test_doctor_without_anything_to_look_at() -> None:

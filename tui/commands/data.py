@@ -181,7 +181,10 @@ def embed(
     decomposition: DecompositionOption = "none",
     as_json: JsonOption = False,
 ) -> None:
-    """Embed every distinct fact text that has no vector yet (a step is a fact, or decomposed)."""
+    """Embed every distinct fact text that has no vector yet (a step is a fact, or decomposed).
+
+    Only that: medoid score embeds what it needs by itself. A second run embeds nothing.
+    """
     from dataclasses import asdict
 
     from pipeline.embedding import embed as run
@@ -191,8 +194,13 @@ def embed(
     started = utc_now()
     with usage_errors(), database(chosen_db(context, db)) as store:
         summary = run(store, embedder, decomposition=decomposition, on_progress=progress_printer())
-        said = {"embedder": embedder, "decomposition": decomposition}
-        store.record_run("embed", said, TOOL_VERSION, started, asdict(summary))
+        if not summary.n_facts:
+            raise ValueError(
+                "nothing to embed: no trace has facts; medoid import or generate first"
+            )
+        if summary.n_embedded:
+            said = {"embedder": embedder, "decomposition": decomposition}
+            store.record_run("embed", said, TOOL_VERSION, started, asdict(summary))
     if as_json:
         print_json(asdict(summary))
         return
@@ -202,11 +210,15 @@ def embed(
 def print_embedding(e: Any) -> None:
     """Print what embedding did."""
     say(
-        f"embedded {e.n_embedded} texts ({e.n_known} known); {e.n_facts} facts are "
-        f"{e.n_distinct} distinct texts; {e.embedder} {e.revision[:19]}…"
+        f"embedded {e.n_embedded:,} texts ({e.n_known:,} known); {e.n_facts:,} facts are "
+        f"{e.n_distinct:,} distinct texts, {e.n_facts - e.n_distinct:,} repeat one of them; "
+        f"{e.embedder} {e.revision[:19]}…"
     )
     if e.n_embedded:
-        say(f"         {e.encode_seconds:.1f} s, and {e.load_seconds:.1f} s to load the model")
+        speed = f", {e.n_embedded / e.encode_seconds:,.0f} a second" if e.encode_seconds else ""
+        say(
+            f"         {e.encode_seconds:.1f} s{speed}, and {e.load_seconds:.1f} s to load the model"
+        )
     if e.n_truncated:
         say(
             f"         {e.n_truncated} texts are longer than the model reads: only their start counts"

@@ -31,6 +31,14 @@ def doctor(
     models: ModelsOption = None,
     base_url: BaseUrlOption = None,
     key_env: KeyEnvOption = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Longest reply you will ask for: is the time-out enough? A generated trace's if "
+            "not given.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check the installation and the database, and find out what the servers can do.
@@ -49,7 +57,7 @@ def doctor(
             chosen = [find_endpoint(n, models=models, key_env=key_env) for n in model]
         else:
             chosen = list(endpoints(models).values())
-        found = check_up(chosen_db(context, db), chosen)
+        found = check_up(chosen_db(context, db), chosen, max_tokens=max_tokens)
     if as_json:
         print_json(checkup_json(found))
     else:
@@ -67,7 +75,7 @@ def print_checkup(found: Checkup) -> None:
         say("models    none described: medoid.toml, --models FILE, or --model with --base-url")
     for server in found.servers:
         _print_server(server)
-    for problem in found.problems:
+    for problem in (*found.problems, *found.warnings):
         say(f"  ! {problem}", err=True)
 
 
@@ -85,6 +93,7 @@ def _print_server(server: ServerCheck) -> None:
         f"tokens reported {words[p.reports_usage]} · continues a prefix "
         f"{words[p.continues_prefix]} · several choices {words[p.several_choices]} · "
         f"{p.seconds:.1f} s"
+        + ("" if p.tokens_per_second is None else f" · {p.tokens_per_second:.3g} tokens a second")
     )
     for note in p.notes:
         say(f"          {note}")

@@ -11,9 +11,11 @@ from tui.commands.asking import (
     BaseUrlOption,
     BatchOption,
     DatasetOption,
+    DrawOption,
     DryRunOption,
     FormOption,
     KeyEnvOption,
+    LimitOption,
     MaxCostOption,
     MaxTokensOption,
     MaxTotalOption,
@@ -89,6 +91,8 @@ def judge(
     ] = None,
     dataset: DatasetOption = None,
     pool: PoolOption = None,
+    limit: LimitOption = None,
+    draw: DrawOption = None,
     repeats: Annotated[int, typer.Option("-k", "--repeats", min=1, help="Verdicts per item.")] = 1,
     seed: Annotated[
         int, typer.Option(min=0, help="Seed of the order in which the verdicts are offered.")
@@ -174,7 +178,8 @@ def judge(
         )
         how = asking_how(max_tokens_total, max_cost, dry_run, batch, wait)
         if planted is not None:
-            if every or labelled is not None or decomposition is not None or repeats != 1:
+            others = (labelled, decomposition, limit, draw)
+            if every or repeats != 1 or any(x is not None for x in others):
                 raise ValueError(
                     "--planted goes with --schema, --rater, --dataset, --pool, --seed and how the "
                     "model is asked; it draws from all that was judged"
@@ -204,6 +209,8 @@ def judge(
             labelled_by=labelled,
             dataset=dataset or None,
             pool=pool,
+            limit=limit,
+            draw=draw,
             repeats=repeats,
             seed=seed,
             form=chosen,

@@ -145,7 +145,11 @@ def print_after_unseal(report: PairReport) -> None:
 def print_judge(judge: JudgeSummary) -> None:
     """Print how a judge's verdicts look by themselves."""
     counts = ", ".join(f"{n} {c}" for c, n in sorted(judge.counts.items()))
-    say(f"judge {judge.rater}: {judge.n} verdicts: {counts}; unparsed {judge.unparsed}")
+    why = " (unsure: no category had most of the votes)" if judge.tied else ""
+    say(
+        f"judge {judge.rater}: {judge.n} verdicts: {counts}; unparsed {judge.unparsed}, "
+        f"tied {judge.tied}{why}"
+    )
     total = sum(judge.self_contradictions.values())
     parts = ", ".join(
         f"{n} {CONTRADICTIONS.get(k, k)}" for k, n in judge.self_contradictions.items()
