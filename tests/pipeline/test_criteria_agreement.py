@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.agreement import default_pairs, pair_report
+from pipeline.criteria_agreement import criteria_report
 from store import Store, open_store
 from store.keys import CRITERIA
 from store.records import NewLabel
@@ -103,3 +104,64 @@ def test_the_command_prints_it(
     po, pe = 9 / 11, (6 * 8 + 5 * 3) / 121
     assert pair["kappa"]["value"] == pytest.approx((po - pe) / (1 - pe))
     assert pair["schema"] == "decomposition"
+
+
+def test_each_criterion_by_hand(project: tuple[Path, int, list[int]]) -> None:
+    path, split, ids = project
+    with open_store(path) as store:
+        people(store, split, ids)
+        report = criteria_report(store, "ana", "gemma")
+        pooled = pair_report(store, "ana", "gemma", "decomposition").table.table
+        assert criteria_report(store, "ana", "gemma", "path") is None
+    assert report is not None
+    assert report.decompositions == ("split",)
+    atomic, invented, kept = report.criteria
+    assert [c.criterion for c in report.criteria] == list(CRITERIA)
+    # atomic: the judge says yes to all; observed and expected are 3/4
+    assert atomic.table.table.tolist() == [[3, 0], [1, 0]]
+    assert (atomic.kappa.value, atomic.kappa.n, atomic.kappa.dropped) == (0, 4, 0)
+    # nothing invented: observed 3/4, by chance (2·3 + 2·1)/16 = 1/2
+    assert invented.table.table.tolist() == [[2, 0], [1, 1]]
+    assert invented.kappa.value == pytest.approx(0.5)
+    # dependencies kept: the unsure one is left out
+    assert kept.table.table.tolist() == [[1, 0], [0, 2]]
+    assert (kept.kappa.value, kept.kappa.n, kept.kappa.dropped) == (1, 3, 1)
+    assert kept.states == {"ana": {"unsure": 1}, "gemma": {}}
+    assert (kept.n_questions, invented.n_questions) == (2, 2)
+    assert (atomic.table.table + invented.table.table + kept.table.table == pooled).all()
+
+
+def test_no_criterion_is_told_while_the_sample_is_not_done(
+    project: tuple[Path, int, list[int]],
+) -> None:
+    path, split, ids = project
+    with open_store(path) as store:
+        people(store, split, ids[:3])
+        report = criteria_report(store, "ana", "gemma")
+        open_ = criteria_report(store, "ana", "gemma", unsealed=True)
+    assert report is not None
+    assert open_ is not None
+    assert [int(c.table.table.sum()) for c in report.criteria] == [0, 0, 0]
+    assert [c.states["ana"] for c in report.criteria] == [{"held": 3, "not labelled": 1}] * 3
+    assert [int(c.table.table.sum()) for c in open_.criteria] == [3, 3, 2]
+
+
+def test_the_command_prints_each_criterion(
+    project: tuple[Path, int, list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, split, ids = project
+    monkeypatch.chdir(path.parent)
+    with open_store(path) as store:
+        people(store, split, ids)
+    lines = medoid("agreement", "ana", "gemma", "--schema", "decomposition").out.splitlines()
+    assert "atomic: n 4 items of 2 questions, left out 0" in lines
+    kept = lines.index("dependencies kept: n 3 items of 2 questions, left out 1")
+    assert lines[kept + 1] == "  ana: 1 unsure"
+    assert lines[kept + 6].startswith("  κ 1.000 ")
+    assert "judge gemma: 12 verdicts: 4 no, 8 yes; unparsed 0, tied 0" in lines
+    told = medoid("agreement", "ana", "gemma", "--schema", "decomposition", "--json").json
+    each = told["pairs"][0]["by_criterion"]["criteria"]
+    assert list(each) == list(CRITERIA)
+    assert each["nothing_invented"]["kappa"]["value"] == pytest.approx(0.5)
+    assert each["nothing_invented"]["confusion"]["table"] == [[2, 0], [1, 1]]
+    assert each["dependencies_kept"]["kappa"]["dropped"] == 1

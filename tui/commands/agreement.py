@@ -207,10 +207,12 @@ def _of_project(
     from itertools import combinations
 
     from pipeline.agreement import default_pairs, pair_report
+    from pipeline.criteria_agreement import criteria_report
     from pipeline.figures import read_weights
     from pipeline.laying import lay
     from pipeline.several import several_of
     from tui.commands.agreement_lines import plain, print_plan, print_several
+    from tui.commands.criteria_lines import criteria_json, print_criteria
     from tui.commands.printing import pair_json, print_pair
 
     schema = how["schema"]
@@ -224,15 +226,23 @@ def _of_project(
         named = "; ".join(f"{a}, {b}" for a, b in pairs)
         store.record_unseal(f"agreement of {named} on {schema}", whoever_asks())
     reports = [pair_report(store, a, b, weights=similar, **how) for a, b in pairs]
+    criteria = [
+        criteria_report(store, a, b, schema, unsealed=how["unsealed"], weights=similar)
+        for a, b in pairs
+    ]
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     every = None
     if len(names) > 2 or measure != "nominal":
         laid = lay(store, schema, names, unsealed=how["unsealed"])
         every = several_of(laid, measure=measure, weights=similar) if laid.places else None
     if as_json:
-        print_json({"pairs": [pair_json(r) for r in reports], "several": plain(every)})
+        told = [
+            {**pair_json(r), "by_criterion": criteria_json(c)}
+            for r, c in zip(reports, criteria, strict=True)
+        ]
+        print_json({"pairs": told, "several": plain(every)})
         return
-    for i, report in enumerate(reports):
+    for i, (report, each) in enumerate(zip(reports, criteria, strict=True)):
         if only == "plan":
             say(f"{report.raters[0]} against {report.raters[1]}: n {report.kappa.n}")
             print_plan(report.plan)
@@ -240,6 +250,8 @@ def _of_project(
         if i:
             say()
         print_pair(report)
+        if each is not None:
+            print_criteria(each)
     if every is not None and only is None:
         say()
         print_several(every)

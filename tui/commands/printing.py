@@ -234,11 +234,13 @@ def print_report(report: ProjectReport) -> None:
         print_pair(pair)
 
 
-def _kappa_json(kappa: Kappa) -> dict[str, Any]:
+def kappa_json(kappa: Kappa) -> dict[str, Any]:
+    """Return kappa as plain values."""
     return {**asdict(kappa), "z": kappa.z}
 
 
-def _table_json(table: ConfusionTable) -> dict[str, Any]:
+def table_json(table: ConfusionTable) -> dict[str, Any]:
+    """Return a confusion table as plain values."""
     return {
         "categories": list(table.categories),
         "table": [[int(x) for x in row] for row in table.table],
@@ -251,8 +253,8 @@ def rated_pair_json(pair: PairAgreement, half_width: float = HALF_WIDTH) -> dict
     """Return one pair of a plain ratings table as plain values."""
     return {
         "raters": list(pair.raters),
-        "confusion": _table_json(pair.table),
-        "kappa": _kappa_json(pair.kappa),
+        "confusion": table_json(pair.table),
+        "kappa": kappa_json(pair.kappa),
         "ac1": asdict(pair.ac1),
         "summary": asdict(pair.summary),
         "paradox": paradox(pair.table, pair.kappa, pair.summary, pair.ac1),
@@ -267,8 +269,8 @@ def pair_json(report: PairReport) -> dict[str, Any]:
         "raters": list(report.raters),
         "kinds": list(report.kinds),
         "n_questions": report.n_questions,
-        "confusion": _table_json(report.table),
-        "kappa": _kappa_json(report.kappa),
+        "confusion": table_json(report.table),
+        "kappa": kappa_json(report.kappa),
         "kappa_clustered": asdict(report.clustered),
         "ac1": asdict(report.ac1),
         "summary": asdict(report.summary),
