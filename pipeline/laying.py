@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipeline.sealing import is_running, known_rater
+from pipeline.sealing import finished_decompositions, is_running, known_rater
 from store import Store
 from store.compare_records import ADJUDICATED, DesignStratum, StandingLabel
+from store.keys import TraceItemKey
 from store.records import RaterRecord, SchemaRecord
 
 
@@ -101,8 +102,10 @@ def lay(store: Store, schema: str, raters: Sequence[str], *, unsealed: bool = Fa
     held: dict[str, set[int]] = {}
     for rater in known:
         rows = {x.item_id: x for x in store.standing(schema, rater.name)}
-        running = not unsealed and is_running(store, rater, schema)
-        kept_back = {i for i, x in rows.items() if x.held} if running else set()
+        kept_back: set[int] = set()
+        if not unsealed and is_running(store, rater, schema):
+            free = finished_decompositions(store, rater, schema)
+            kept_back = {i for i, x in rows.items() if x.held and _decomposition(x) not in free}
         held[rater.name] = kept_back
         found[rater.name] = {
             i: _without_category(x) if i in kept_back else x for i, x in rows.items()
@@ -119,6 +122,12 @@ def lay(store: Store, schema: str, raters: Sequence[str], *, unsealed: bool = Fa
         n_held_items=len(set().union(*held.values())) if held else 0,
         strata=strata,
     )
+
+
+def _decomposition(label: StandingLabel) -> str | None:
+    if not label.item.startswith("criterion:"):
+        return None
+    return TraceItemKey.parse(label.item).decomposition
 
 
 def _without_category(label: StandingLabel) -> StandingLabel:

@@ -58,3 +58,19 @@ def is_running(store: Store, rater: RaterRecord, schema: str) -> bool:
         return False
     progress = store.progress(rater.id, schema)
     return progress.n_decided < progress.n_items
+
+
+def finished_decompositions(store: Store, rater: RaterRecord, schema: str) -> frozenset[str]:
+    """Return the decompositions whose whole sample this person has labelled, by name.
+
+    Each is labelled for itself, so that what another one's sample still lacks holds nothing of
+    theirs back. One without a sample is never finished.
+    """
+    if store.schema(schema).item_kind != "criterion":
+        return frozenset()
+    finished = set()
+    for made in store.decompositions():
+        progress = store.decomposition_progress(made.id, rater.id, schema)
+        if 0 < progress.n_items <= progress.n_decided:
+            finished.add(made.name)
+    return frozenset(finished)

@@ -165,3 +165,22 @@ def test_the_command_prints_each_criterion(
     assert each["nothing_invented"]["kappa"]["value"] == pytest.approx(0.5)
     assert each["nothing_invented"]["confusion"]["table"] == [[2, 0], [1, 1]]
     assert each["dependencies_kept"]["kappa"]["dropped"] == 1
+
+
+def test_another_decompositions_sample_holds_nothing_back(
+    project: tuple[Path, int, list[int]],
+) -> None:
+    path, split, ids = project
+    with open_store(path) as store:
+        other = decomposed(store, "other")
+        store.make_decomposition_sample(other, 50, 0)
+        people(store, split, ids)
+        finished = pair_report(store, "ana", "gemma", "decomposition")
+        assert (int(finished.table.table.sum()), finished.n_held) == (11, 0)
+        people(store, other, ids[:2])
+        begun = pair_report(store, "ana", "gemma", "decomposition")
+        report = criteria_report(store, "ana", "gemma")
+    # What is labelled of the other one, whose sample is not done, stays apart.
+    assert (int(begun.table.table.sum()), begun.n_held) == (11, 6)
+    assert report is not None
+    assert report.decompositions == ("split",)
