@@ -261,7 +261,10 @@ def test_what_is_odd_about_a_verdict_is_noted(
     found = filled.judge_summary("x")
     noted = {k for k, n in found.self_contradictions.items() if n}
     noted |= {"step_out_of_range"} if found.step_out_of_range else set()
-    assert noted == (flags if kind == "judge" else flags & {"step_out_of_range"})
+    if kind != "judge":
+        # People may mark the answer: its number is that of the steps, two here.
+        flags = flags & {"step_out_of_range"} if line.get("first_wrong_step") != 2 else set()
+    assert noted == flags
 
 
 def test_an_imported_label_keeps_when_and_how_it_was_made(filled: Store) -> None:

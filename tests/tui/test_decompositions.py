@@ -505,7 +505,7 @@ async def test_help_shows_the_guideline_and_the_keys(db: Path) -> None:
         assert isinstance(desk.app.screen, HelpScreen)
         assert "Does the decomposition meet this criterion?" in desk.flat
         seen = []
-        for _ in range(6):
+        for _ in range(12):
             seen.append(desk.flat)
             await desk.press("pagedown")
         for told in ("Go to the next criterion.", "a step that the decomposer made no fact of"):
