@@ -13,6 +13,7 @@ from judges.questions import QuestionText
 from judges.requests import Form, Sampling
 from pipeline.asking import Answered, AskSummary, How, Job, ask_jobs
 from pipeline.facts import UNDECOMPOSED, FactSource, fact_source
+from pipeline.medoids import primary_scores
 from pipeline.models import FormChoice, choose_form
 from pipeline.replies import reply_outcome
 from pipeline.selecting import chosen_pools, known_datasets, question_texts
@@ -154,11 +155,8 @@ def medoid_ids(store: Store) -> frozenset[int]:
     ValueError
         When nothing is scored yet.
     """
-    scoring = store.primary_scoring()
-    if scoring is None:
-        raise ValueError("nothing is scored yet, so there are no medoids: run medoid score first")
-    scores = store.pool_scores(scoring.id)
-    return frozenset(s.medoid_trace_id for s in scores if s.medoid_trace_id is not None)
+    _, scores = primary_scores(store)
+    return frozenset(s.medoid_trace_id for s in scores.values() if s.medoid_trace_id is not None)
 
 
 def find_run(

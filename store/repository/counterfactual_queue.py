@@ -27,7 +27,7 @@ from store.keys import TraceItemKey, sample_order
 from store.model_records import SampleMade
 from store.records import Progress
 from store.repository.counterfactuals import editing_record, read_runs
-from store.repository.drawing import Candidate, Drawn, draw
+from store.repository.drawing import Candidate, Drawn, Room, draw, make_room
 from store.repository.items import ConflictError, Items, TraceItems
 from store.repository.rows import (
     is_decided,
@@ -74,7 +74,7 @@ class CounterfactualQueue(Items):
             population, n_left_out = _population(s, editing_id, pools)
             drawn = draw(population, n, seed, "counterfactual sample")
             keys = {c.ident: c.key for c in population}
-            n_same, n_kept, n_withdrawn = _make_room(s, editing_id, drawn)
+            room = _make_room(s, editing_id, drawn)
             parameters = {"n": n, "seed": seed, "population": len(population)}
             items = TraceItems(s)
             for place, one in sorted(drawn.items(), key=lambda d: d[1].random_key):
@@ -93,9 +93,9 @@ class CounterfactualQueue(Items):
             n_population=len(population),
             n_left_out=n_left_out,
             n_new=len(drawn),
-            n_same=n_same,
-            n_kept=n_kept,
-            n_withdrawn=n_withdrawn,
+            n_same=room.n_same,
+            n_kept=room.n_kept,
+            n_withdrawn=room.n_gone,
             probability=min(n / len(population), 1.0) if population else None,
         )
 
@@ -247,38 +247,31 @@ def _population(
     return found, len(rows) - len(found)
 
 
-def _make_room(s: Session, editing_id: int, drawn: dict[EditPlace, Drawn]) -> tuple[int, int, int]:
+def _make_room(s: Session, editing_id: int, drawn: dict[EditPlace, Drawn]) -> Room[EditPlace]:
     """Withdraw what is neither drawn nor labelled; take out of `drawn` what stays as it is."""
-    labelled = {
-        (trace, step)
-        for trace, step in s.exec(
-            select(t.Item.trace_id, t.Item.step)
-            .join(t.Label, col(t.Label.item_id) == col(t.Item.id))
-            .join(t.Rater, col(t.Rater.id) == col(t.Label.rater_id))
-            .where(t.Item.editing_id == editing_id, t.Rater.kind != "judge")
-            .distinct()
-        )
-    }
-    n_same = n_kept = n_withdrawn = 0
-    for row in s.exec(select(_SAMPLE).where(_SAMPLE.editing_id == editing_id)).all():
-        place = (row.trace_id, row.step)
-        new = drawn.get(place)
-        if new == Drawn(row.inclusion_probability, row.random_key):
-            n_same += 1
-        elif place in labelled:
-            n_kept += 1
-        else:
-            s.execute(
-                delete(_SAMPLE).where(
-                    _SAMPLE.editing_id == editing_id,
-                    _SAMPLE.trace_id == place[0],
-                    _SAMPLE.step == place[1],
-                )
+    rows = s.exec(select(_SAMPLE).where(_SAMPLE.editing_id == editing_id)).all()
+    old = [((r.trace_id, r.step), Drawn(r.inclusion_probability, r.random_key)) for r in rows]
+    room = make_room(old, _labelled(s, editing_id), drawn)
+    for trace_id, step in room.withdrawn:
+        s.execute(
+            delete(_SAMPLE).where(
+                _SAMPLE.editing_id == editing_id,
+                _SAMPLE.trace_id == trace_id,
+                _SAMPLE.step == step,
             )
-            n_withdrawn += new is None
-            continue
-        drawn.pop(place, None)
-    return n_same, n_kept, n_withdrawn
+        )
+    return room
+
+
+def _labelled(s: Session, editing_id: int) -> set[EditPlace]:
+    found = s.exec(
+        select(t.Item.trace_id, t.Item.step)
+        .join(t.Label, col(t.Label.item_id) == col(t.Item.id))
+        .join(t.Rater, col(t.Rater.id) == col(t.Label.rater_id))
+        .where(t.Item.editing_id == editing_id, t.Rater.kind != "judge")
+        .distinct()
+    )
+    return {(trace, step) for trace, step in found if trace is not None and step is not None}
 
 
 def _is_open(pool_id: Any, question_id: Any, editing_id: Any, rater_id: int, sealed: bool) -> Any:

@@ -14,7 +14,7 @@ from store.engine import Base
 from store.keys import CRITERIA, path_key, sample_order
 from store.model_records import DecomposedFilter, DecomposedRow, SampleMade
 from store.records import Page, Progress
-from store.repository.drawing import Candidate, Drawn, draw
+from store.repository.drawing import Candidate, Drawn, Room, draw, make_room
 from store.repository.items import TraceItems, criteria_of
 from store.repository.rows import is_decided, is_standing, need_schema, outdated_categories
 
@@ -46,7 +46,7 @@ class DecompositionQueue(Base):
             s.get_one(t.Decomposition, decomposition_id)
             population, n_left_out = _population(s, decomposition_id)
             drawn = draw(population, n, seed, "decomposition sample")
-            n_same, n_kept, n_withdrawn = _make_room(s, decomposition_id, drawn)
+            room = _make_room(s, decomposition_id, drawn)
             rows = [
                 t.DecompositionSample(
                     decomposition_id=decomposition_id,
@@ -66,9 +66,9 @@ class DecompositionQueue(Base):
             n_population=len(population),
             n_left_out=n_left_out,
             n_new=len(rows),
-            n_same=n_same,
-            n_kept=n_kept,
-            n_withdrawn=n_withdrawn,
+            n_same=room.n_same,
+            n_kept=room.n_kept,
+            n_withdrawn=room.n_gone,
             probability=min(n / len(population), 1.0) if population else None,
         )
 
@@ -193,40 +193,31 @@ def _population(s: Session, decomposition_id: int) -> tuple[list[Candidate[int]]
     return found, len(rows) - len(found)
 
 
-def _make_room(s: Session, decomposition_id: int, drawn: dict[int, Drawn]) -> tuple[int, int, int]:
+def _make_room(s: Session, decomposition_id: int, drawn: dict[int, Drawn]) -> Room[int]:
     """Withdraw what is neither drawn nor labelled; take out of `drawn` what stays as it is."""
-    labelled = _labelled(s, decomposition_id)
-    n_same = n_kept = n_withdrawn = 0
     sample = t.DecompositionSample
-    for row in s.exec(select(sample).where(sample.decomposition_id == decomposition_id)).all():
-        new = drawn.get(row.trace_id)
-        if new == Drawn(row.inclusion_probability, row.random_key):
-            n_same += 1
-        elif row.trace_id in labelled:
-            n_kept += 1
-        else:
-            s.execute(
-                delete(sample).where(
-                    col(sample.decomposition_id) == decomposition_id,
-                    col(sample.trace_id) == row.trace_id,
-                )
+    rows = s.exec(select(sample).where(sample.decomposition_id == decomposition_id)).all()
+    old = [(r.trace_id, Drawn(r.inclusion_probability, r.random_key)) for r in rows]
+    room = make_room(old, _labelled(s, decomposition_id), drawn)
+    for trace_id in room.withdrawn:
+        s.execute(
+            delete(sample).where(
+                col(sample.decomposition_id) == decomposition_id,
+                col(sample.trace_id) == trace_id,
             )
-            n_withdrawn += new is None
-            continue
-        drawn.pop(row.trace_id, None)
-    return n_same, n_kept, n_withdrawn
-
-
-def _labelled(s: Session, decomposition_id: int) -> set[int | None]:
-    return set(
-        s.exec(
-            select(t.Item.trace_id)
-            .join(t.Label, col(t.Label.item_id) == col(t.Item.id))
-            .join(t.Rater, col(t.Rater.id) == col(t.Label.rater_id))
-            .where(t.Item.decomposition_id == decomposition_id, t.Rater.kind != "judge")
-            .distinct()
         )
+    return room
+
+
+def _labelled(s: Session, decomposition_id: int) -> set[int]:
+    found = s.exec(
+        select(t.Item.trace_id)
+        .join(t.Label, col(t.Label.item_id) == col(t.Item.id))
+        .join(t.Rater, col(t.Rater.id) == col(t.Label.rater_id))
+        .where(t.Item.decomposition_id == decomposition_id, t.Rater.kind != "judge")
+        .distinct()
     )
+    return {trace_id for trace_id in found if trace_id is not None}
 
 
 def _mine(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -52,3 +52,39 @@ def draw(population: Sequence[Candidate[K]], n: int, seed: int, what: str) -> di
     start = rng.randrange(fine)
     chosen = [line[(k * fine + start) * len(line) // (n * fine)] for k in range(n)]
     return {c.ident: Drawn(n / len(line), digest(str(seed), c.key)[:16]) for c in chosen}
+
+
+@dataclass(frozen=True, slots=True)
+class Room(Generic[K]):
+    """What a new draw does to an earlier one.
+
+    `withdrawn` are to be deleted; of them `n_gone` are not drawn again.
+    """
+
+    n_same: int
+    n_kept: int
+    n_gone: int
+    withdrawn: tuple[K, ...]
+
+
+def make_room(
+    sampled: Iterable[tuple[K, Drawn]], labelled: Collection[K], drawn: dict[K, Drawn]
+) -> Room[K]:
+    """Say what of an earlier draw stays: what is drawn just so again, and what is labelled.
+
+    That is taken out of `drawn`, so that what is left there is to be added.
+    """
+    n_same = n_kept = n_gone = 0
+    withdrawn = []
+    for ident, old in sampled:
+        new = drawn.get(ident)
+        if new == old:
+            n_same += 1
+        elif ident in labelled:
+            n_kept += 1
+        else:
+            withdrawn.append(ident)
+            n_gone += new is None
+            continue
+        drawn.pop(ident, None)
+    return Room(n_same, n_kept, n_gone, tuple(withdrawn))
