@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from judges.item_judge import ItemContent, Rubric
+from judges.path_judge import HIGHEST_STEP, STEP_OUT_OF_RANGE
 from judges.plain import after_thinking, one_line, why_not
 from judges.requests import Outcome, Reply
 
-STEP_OUT_OF_RANGE = "step_out_of_range"
 STEP_WITH_SOUND = "step_with_other_category"
 JOINT = "+"
 """What joins several categories that hold; no name of one has it."""
-HIGHEST_STEP = 2**31 - 1
 
 _VERDICT = re.compile(r"[\W_]{0,8}(?:final )?verdict[\W_]{0,8}?[:=–-](.*)", re.IGNORECASE)
 _FIRST = re.compile(

@@ -23,7 +23,8 @@ from judges.item_judge import (
     item_request,
     item_schema,
 )
-from judges.item_reading import STEP_OUT_OF_RANGE, STEP_WITH_SOUND, read_item
+from judges.item_reading import STEP_WITH_SOUND, read_item
+from judges.path_judge import STEP_OUT_OF_RANGE
 from judges.prompts import load_prompt, own_prompt, prompt_names
 from judges.questions import QuestionText
 from judges.relation_judge import StatedRelation, cause_content, cycle_content, pair_content

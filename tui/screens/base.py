@@ -18,7 +18,7 @@ from tui.widgets.bars import Keys, Line
 from tui.widgets.lines import Lines
 
 if TYPE_CHECKING:
-    from store.records import LabelRecord, SchemaRecord
+    from store.records import LabelRecord, LabelState, SchemaRecord
     from tui.app import MedoidApp
 
 T = TypeVar("T")
@@ -124,6 +124,37 @@ class WorkScreen(Scrolling, Screen[None]):
         finally:
             waiting.stop()
 
+    async def committed(
+        self,
+        item_id: int,
+        schema: SchemaRecord,
+        state: LabelState,
+        *,
+        category: str | None = None,
+        categories: tuple[str, ...] | None = None,
+        step: int | None = None,
+        note: str | None = None,
+        seconds: float | None = None,
+    ) -> LabelRecord | None:
+        """Save a label; None, and said, when that failed."""
+        session = self.session
+        return await self.attempt(
+            lambda: session.store.commit_label(
+                session.rater.id,
+                item_id,
+                schema,
+                state=state,
+                category=category,
+                categories=categories,
+                first_wrong_step=step,
+                note=note,
+                active_seconds=seconds,
+                session_id=session.sitting_id,
+                beside=session.schema,
+            ),
+            write=True,
+        )
+
     async def annotated(
         self, item_id: int, schema: SchemaRecord, *, flagged: bool | None, note: str | None
     ) -> LabelRecord | None:
@@ -169,7 +200,21 @@ class WorkScreen(Scrolling, Screen[None]):
         await self.app.pop_screen()
 
 
-class Reversing(WorkScreen):
+class Undoing(WorkScreen):
+    """A screen on which undo and redo are one act and its opposite."""
+
+    async def action_undo(self) -> None:
+        await self._reverse("undo")
+
+    async def action_redo(self) -> None:
+        await self._reverse("redo")
+
+    async def _reverse(self, act: Act) -> None:
+        """Undo or redo, and show what that changed."""
+        raise NotImplementedError
+
+
+class Reversing(Undoing):
     """A screen of lists, on which undo and redo say what they did and leave the place alone."""
 
     told: Content | None = None
@@ -182,12 +227,6 @@ class Reversing(WorkScreen):
     def reread(self) -> None:
         """Read again what a label may have changed."""
         raise NotImplementedError
-
-    async def action_undo(self) -> None:
-        await self._reverse("undo")
-
-    async def action_redo(self) -> None:
-        await self._reverse("redo")
 
     async def _reverse(self, act: Act) -> None:
         done = await self.reversed(act)

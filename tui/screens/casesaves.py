@@ -66,28 +66,21 @@ class CaseSaves(CaseMarks):
         note: str | None = None,
     ) -> LabelRecord | None:
         """Save a label; `unchanged` tells whether it stood so already, so that no row was added."""
-        store, session = self.session.store, self.session
-        seconds, before = self.clock.read(), session.saved_at
-        record = await self.attempt(
-            lambda: store.commit_label(
-                session.rater.id,
-                target.item_id,
-                target.schema,
-                state=state,
-                category=category,
-                categories=categories,
-                first_wrong_step=step,
-                note=note,
-                active_seconds=seconds,
-                session_id=session.sitting_id,
-                beside=session.schema,
-            ),
-            write=True,
+        before = self.session.saved_at
+        record = await self.committed(
+            target.item_id,
+            target.schema,
+            state,
+            category=category,
+            categories=categories,
+            step=step,
+            note=note,
+            seconds=self.clock.read(),
         )
         if record is not None:
             self.unchanged = target.label is not None and target.label.id == record.id
             if self.unchanged:
-                session.saved_at = before
+                self.session.saved_at = before
             else:
                 self.fresh_mark = None
         return record

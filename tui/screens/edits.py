@@ -26,14 +26,15 @@ from tui.editlist import (
 from tui.pace import Pace, pace_forms
 from tui.pathlines import question_lines
 from tui.reversal import WORDS, Act
-from tui.screens.base import Sheet, WorkScreen, breadcrumb
+from tui.screens.base import WorkScreen, breadcrumb
 from tui.screens.casepanes import WIDE, Target
 from tui.screens.labelling import Labelling
+from tui.screens.sheets import InFullScreen
 from tui.session import ActiveClock, Session
 from tui.text import safe
 from tui.widgets.bars import Keys, Line, Status
 from tui.widgets.labelbar import LabelBar
-from tui.widgets.lines import Lines, Row
+from tui.widgets.lines import Lines
 from tui.widgets.stock import Columns, Guide, Pane, Paragraph
 
 NONE_YET = "no step is edited yet: run  medoid counterfactual"
@@ -305,12 +306,6 @@ class EditsScreen(Labelling):
 
     # -- undo, reading, help
 
-    async def action_undo(self) -> None:
-        await self._reverse("undo")
-
-    async def action_redo(self) -> None:
-        await self._reverse("redo")
-
     async def _reverse(self, act: Act) -> None:
         """Undo or redo, then go to the edit it was about, where it was one here."""
         done = await self.reversed(act)
@@ -329,35 +324,6 @@ class EditsScreen(Labelling):
             self.lines().select(message.item)
 
     def action_raw(self) -> None:
-        if self.view is not None:
-            self.app.push_screen(EditInFull(self.view))
-
-    def action_help(self) -> None:
-        from tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(self.schema.guideline, self.NAME))
-
-
-class EditInFull(Sheet):
-    """The question in full, every answer, and how the edit was made."""
-
-    NAME = "raw"
-    BINDINGS = bindings_of("raw")
-
-    def __init__(self, view: EditView) -> None:
-        super().__init__()
-        self._view = view
-
-    def compose(self) -> ComposeResult:
-        yield Line(id="top")
-        yield Lines(id="lines")
-        yield Keys(id="keys")
-
-    async def on_mount(self) -> None:
-        await super().on_mount()
-        self.query_one("#top", Line).show(
-            Content.styled(" In full", "bold"), "\\x1b <U+202E> stand for characters "
-        )
-        self.lines().show(
-            lambda width: [Row(Content(" ") + line) for line in in_full(self._view, width)]
-        )
+        view = self.view
+        if view is not None:
+            self.app.push_screen(InFullScreen(lambda width: in_full(view, width)))

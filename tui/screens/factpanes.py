@@ -11,18 +11,18 @@ from textual.content import Content
 from store.model_records import CriterionView, DecompositionView
 from store.records import LabelRecord, SchemaRecord
 from tui import wording
-from tui.actions import bindings_of
 from tui.factlines import asking, criterion_name, fact_rows, heads, made_by, standing
 from tui.pace import Pace, pace_forms
 from tui.pathlines import question_lines
 from tui.samplelist import SampleList, next_waiting
-from tui.screens.base import Sheet, WorkScreen, breadcrumb
+from tui.screens.base import WorkScreen, breadcrumb
 from tui.screens.casepanes import WIDE, Target
+from tui.screens.sheets import InFullScreen
 from tui.session import ActiveClock, Session
 from tui.text import safe
 from tui.widgets.bars import Keys, Line, Status
 from tui.widgets.labelbar import LabelBar
-from tui.widgets.lines import Lines, Row
+from tui.widgets.lines import Lines
 from tui.widgets.stock import Columns, Guide, Pane, Paragraph, Stack
 
 
@@ -279,38 +279,9 @@ class FactPanes(WorkScreen):
             self.say(lead + "u: back there")
 
     def action_raw(self) -> None:
-        if self.view is not None:
-            self.app.push_screen(FactsInFull(self.view))
-
-    def action_help(self) -> None:
-        from tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(self.schema.guideline, self.NAME))
-
-
-class FactsInFull(Sheet):
-    """The question in full, and how the facts were made."""
-
-    NAME = "raw"
-    BINDINGS = bindings_of("raw")
-
-    def __init__(self, view: DecompositionView) -> None:
-        super().__init__()
-        self._view = view
-
-    def compose(self) -> ComposeResult:
-        yield Line(id="top")
-        yield Lines(id="lines")
-        yield Keys(id="keys")
-
-    async def on_mount(self) -> None:
-        await super().on_mount()
-        self.query_one("#top", Line).show(
-            Content.styled(" In full", "bold"), "\\x1b <U+202E> stand for characters "
-        )
-        self.lines().show(
-            lambda width: [Row(Content(" ") + line) for line in made_by(self._view, width)]
-        )
+        view = self.view
+        if view is not None:
+            self.app.push_screen(InFullScreen(lambda width: made_by(view, width)))
 
 
 def _decided(label: LabelRecord | None) -> bool:

@@ -30,12 +30,6 @@ class FactsScreen(FactPanes, Labelling):
 
     # -- undo and redo
 
-    async def action_undo(self) -> None:
-        await self._reverse("undo")
-
-    async def action_redo(self) -> None:
-        await self._reverse("redo")
-
     async def _reverse(self, act: Act) -> None:
         """Undo or redo, then go to the trace and criterion it was about, where it was one here."""
         done = await self.reversed(act)

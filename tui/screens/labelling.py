@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from textual.content import Content
 
-from store.records import LabelRecord, LabelState
+from store.records import LabelRecord, LabelState, SchemaRecord
 from tui import wording
-from tui.screens.base import WorkScreen
+from tui.screens.base import Undoing
 from tui.screens.casepanes import Target
 from tui.session import ActiveClock
 from tui.widgets.labelbar import keyed
@@ -17,7 +17,7 @@ UNCHANGED = "unchanged: nothing was saved"
 LEFT_OUT = "labelled without the seal: κ leaves it out"
 
 
-class Labelling(WorkScreen):
+class Labelling(Undoing):
     """A screen with one `target` in hand that a digit labels."""
 
     DONE: ClassVar[str] = ""
@@ -25,6 +25,7 @@ class Labelling(WorkScreen):
 
     finished = False
     clock: ActiveClock
+    schema: SchemaRecord
 
     @property
     def target(self) -> Target | None:
@@ -94,27 +95,20 @@ class Labelling(WorkScreen):
         category: str | None = None,
         note: str | None = None,
     ) -> None:
-        store, session = self.session.store, self.session
-        seconds, saved_before = self.clock.read(), session.saved_at
-        record = await self.attempt(
-            lambda: store.commit_label(
-                session.rater.id,
-                target.item_id,
-                target.schema,
-                state=state,
-                category=category,
-                note=note,
-                active_seconds=seconds,
-                session_id=session.sitting_id,
-                beside=session.schema,
-            ),
-            write=True,
+        before = self.session.saved_at
+        record = await self.committed(
+            target.item_id,
+            target.schema,
+            state,
+            category=category,
+            note=note,
+            seconds=self.clock.read(),
         )
         if record is None:
             return
         unchanged = target.label is not None and target.label.id == record.id
         if unchanged:
-            session.saved_at = saved_before
+            self.session.saved_at = before
         await self._took(target, record, unchanged=unchanged)
 
     async def _took(self, target: Target, record: LabelRecord, *, unchanged: bool) -> None:
@@ -157,6 +151,11 @@ class Labelling(WorkScreen):
         self.take(record)
         self.draw()
         return True
+
+    def action_help(self) -> None:
+        from tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self.schema.guideline, self.NAME))
 
 
 def _told(target: Target, record: LabelRecord) -> Content:

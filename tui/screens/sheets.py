@@ -1,6 +1,8 @@
-"""A reading screen: a path's raw text."""
+"""Reading screens: a path's raw text, and what else is shown in full."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -60,3 +62,26 @@ class RawScreen(Sheet):
 
 def _section(title: str, text: Content, width: int) -> list[Content]:
     return [Content.styled(title, "bold"), *wrap(text, width - 1), Content("")]
+
+
+class InFullScreen(Sheet):
+    """Lines in full, made for a width."""
+
+    NAME = "raw"
+    BINDINGS = bindings_of("raw")
+
+    def __init__(self, told: Callable[[int], Iterable[Content]]) -> None:
+        super().__init__()
+        self._told = told
+
+    def compose(self) -> ComposeResult:
+        yield Line(id="top")
+        yield Lines(id="lines")
+        yield Keys(id="keys")
+
+    async def on_mount(self) -> None:
+        await super().on_mount()
+        self.query_one("#top", Line).show(
+            Content.styled(" In full", "bold"), "\\x1b <U+202E> stand for characters "
+        )
+        self.lines().show(lambda width: [Row(Content(" ") + line) for line in self._told(width)])
