@@ -173,9 +173,8 @@ def _figures(report: PairReport) -> list[Content]:
     out = [Content(" " * 19 + "0".ljust(SCALE - 1) + "1  95 %")]
     out.append(_drawn("κ", k.value, k.ci, f"by item, n {k.n:,}"))
     boot = report.clustered
-    questions = wording.count(report.n_questions, "question")
     if k.value is not None:
-        why = f"by question ({questions})" if boot.ci else (boot.why_no_interval or "")
+        why = f"by question, n {report.n_questions:,}" if boot.ci else (boot.why_no_interval or "")
         out.append(_drawn("", boot.value, boot.ci, why))
     d: DesignEstimate | None = report.design
     if d is not None and d.value is not None:
@@ -249,9 +248,11 @@ def _times(name: str, times: TimeSummary) -> list[Content]:
 
 def _plan(plan: MoreLabels) -> Content:
     if plan.more:
+        wanted, now = wording.share(plan.half_width), wording.share(plan.half_width_now)
+        if now == wanted and plan.half_width_now is not None:
+            now = f"{plan.half_width_now:.3f}".removeprefix("0")
         return Content(
-            f"for half-width {wording.share(plan.half_width)} you need about {plan.more:,} more "
-            f"labels (now {wording.share(plan.half_width_now)})"
+            f"for half-width {wanted} you need about {plan.more:,} more labels (now {now})"
         )
     return Content(f"labels enough for half-width {wording.share(plan.half_width)}")
 
@@ -259,7 +260,7 @@ def _plan(plan: MoreLabels) -> Content:
 def _verdict(verdict: JudgeVerdict, width: int) -> list[Content]:
     out = [Content.styled(" may this judge be trusted for …", "bold")]
     for use in verdict.uses:
-        head = Content(f" {ANSWERS[use.allowed]:<10}")
+        head = Content(f" {ANSWERS[use.allowed]:<11}")
         out += hang(head, Content(f"{use.use}: ") + safe(use.evidence), width)
     return out
 

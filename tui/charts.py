@@ -28,10 +28,16 @@ def interval_bar(
 ) -> str:
     """Draw a value and its interval on a scale from `low` to `high`; blank where there is none.
 
+    What lies beyond the scale is a triangle at its edge, not a point or an end there.
+
     >>> interval_bar(0.5, (0.2, 0.8), 11, low=0.0, high=1.0)
     '  ├──●──┤  '
     >>> interval_bar(0.5, None, 11, low=0.0, high=1.0), interval_bar(None, None, 3, low=0, high=1)
     ('     ●     ', '   ')
+    >>> interval_bar(-0.2, (-0.5, 0.4), 11, low=0.0, high=1.0)
+    '◂───┤      '
+    >>> interval_bar(0.3, (-0.1, 1.2), 11, low=0.0, high=1.0)
+    '◂──●──────▸'
     """
     if value is None or width < 1 or high <= low:
         return " " * max(width, 0)
@@ -45,6 +51,11 @@ def interval_bar(
         cells[start : end + 1] = ["─"] * (end - start + 1)
         cells[start], cells[end] = "├", "┤"
     cells[at(value)] = "●"
+    seen = (value, *(ci or ()))
+    if min(seen) < low:
+        cells[0] = "◂"
+    if max(seen) > high:
+        cells[-1] = "▸"
     return "".join(cells)
 
 

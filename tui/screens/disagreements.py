@@ -134,7 +134,7 @@ class DisagreementsScreen(WorkScreen):
             n = wording.count(len(found.rows), "disagreement")
             told = f"{n} in {found.n_compared:,}, {n_open} undecided"
         elif told is None and found.n_sealed and not found.n_compared:
-            told = "nothing is open to you yet: label a case, then b reveals it"
+            told = "nothing is open to you yet: label, then b"
         elif told is None:
             told = f"no disagreement in {wording.count(found.n_compared, 'item')}"
         self.say(told, sealed if found.n_sealed else "")
