@@ -121,12 +121,18 @@ def test_a_server_that_cannot_be_reached_is_set_aside_and_comes_back() -> None:
 
 def test_overload_halves_what_is_asked_at_once_and_success_raises_it() -> None:
     n = 0
+    all_there = asyncio.Event()
 
-    def handler(sent: httpx2.Request) -> httpx2.Response:
+    async def handler(sent: httpx2.Request) -> httpx2.Response:
         nonlocal n
         n += 1
-        # The first burst of eight is refused.
-        return httpx2.Response(429, json={}) if n <= 8 else completion()
+        if n > 8:
+            return completion()
+        # The first burst of eight is refused, once all of it is there.
+        if n == 8:
+            all_there.set()
+        await all_there.wait()
+        return httpx2.Response(429, json={})
 
     mock = Mock(handler)
     heard, tally = asked(requests(60), mock, at=endpoint(concurrency=8), tuning=ToldTime().tuning())
@@ -139,11 +145,16 @@ def test_overload_halves_what_is_asked_at_once_and_success_raises_it() -> None:
 def test_after_overload_no_more_than_the_lowered_limit_is_in_flight() -> None:
     opened: list[int] = []
     n = 0
+    all_there = asyncio.Event()
 
     async def handler(sent: httpx2.Request) -> httpx2.Response:
         nonlocal n
         n += 1
         if n <= 16:
+            # One burst: all were begun before any is refused, however the machine is scheduled.
+            if n == 16:
+                all_there.set()
+            await all_there.wait()
             return httpx2.Response(503)
         opened.append(mock.open)
         await asyncio.sleep(0.001)
