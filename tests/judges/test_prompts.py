@@ -62,12 +62,24 @@ SHIPPED = {
     "generator-schema-short/1": "8a2262fe464210458a4e4c7768af6c3742f66602be429b55373cc6b7b353c1f1",
     "generator-text-long/1": "a344f249e94c421ccec65b094c9a930edd0fc0fc97434ffab8e01dd67cad4df6",
     "generator-text-short/1": "74d8b6ac5f65eb242b98bff3e38ddad6f1d9006151ae6bb00dba8cf7555003e0",
+    "knowledge_prober-schema-quadrant/1": "d44583220083debf265dc89f6e813cdbc9690122ea36b51428b94831b072608c",
+    "knowledge_prober-schema-time/1": "4709c12aa91b4b74fbee9bf696f3d125058d1a2d2f9fef0ad58c2e5dbb3a367e",
+    "knowledge_prober-text-quadrant/1": "c91780bd02e2ffbe5192fdcbffea7ec2e0d39495b55bdb2c762d7411472a480f",
+    "knowledge_prober-text-time/1": "5aa5b57c4cc333033946ca15a528261062a6d4d8fa4d0321bfbfcfcf2255765e",
     "pair_judge-schema/1": "d925167618b91508f9ab82a8dbe58ba4454668c24730c9c269784ae912844145",
     "pair_judge-text/1": "357e9572e388be3608779469bc714d8d47d70995160d028ff3fad70c1eea77f2",
     "path_judge-schema/1": "bdff8e03debcb7b0ddf24f032c92a6c35708a901b15274afeb6d99b3b661775a",
     "path_judge-schema/2": "c9b7ba188d884bfde3d19565cadd1f4b5d54e16667599a2e8fa01413cb19e507",
     "path_judge-text/1": "d6cde4023a156753e0644f409585e6d914b2cde5bbd27d4da4b72ff585410726",
     "path_judge-text/2": "ce56447a512499fbb73ef9d97701c2058503747c62173d536bb6628735d7d793",
+    "relation_asker-schema-contradiction/1": "14f3817b7375c2fe0dfddd8545607d25717e790bf58bd66872c4676f7f2cc1e6",
+    "relation_asker-schema-kinship/1": "1e9db9b4c46173a0650290161f581248a29bd66ca11ecd6935fd19f6256acbdc",
+    "relation_asker-schema-quadrant/1": "f830d05d6e6a3cd5b27c68b4071488420eefe9c1f7c4a706c5c0176fa0932c0e",
+    "relation_asker-schema-time/1": "efea6bf41498b0aeca7a7e0d2d9f434ed6811dc7255d097c2aded351adabaa0f",
+    "relation_asker-text-contradiction/1": "caefbfbf922aabf0f59e1c1e4718f54da7d2ff63d4214452810a287dd7dd597e",
+    "relation_asker-text-kinship/1": "f531f17ed8c480da0fac6b52319572868cac952d6230c3445baa16111bdcb712",
+    "relation_asker-text-quadrant/1": "0b1a6fd902d5cc7326f99a1d186f8e85089064e8517379009bcb91eb38765258",
+    "relation_asker-text-time/1": "d137739312ec43ae3bbf7ddee565d7ba1c52bbe55462ffe031566c0092575248",
     "step_judge-schema/1": "322d688186ccd13fffcdb1e352a221bba0c4114842042c85e8b56db16bcfc873",
     "step_judge-text/1": "ffa7b9f089a14c919a2abf6f6847ef1a2e9517e9bc8eb1dac2f37cc9974e54c5",
     "trace_judge-schema/1": "06a9c5d8f9f938eca59dafda521915fca2b209f70c3a04409ff5ef05f3e1ee31",
@@ -77,6 +89,8 @@ SHIPPED = {
 was asked under the old label stays what the old file says."""
 
 
+BY_PAIR = ("relation_asker-", "knowledge_prober-")
+"""Asked of relation sets, not of questions: test_relation_asker, test_knowledge_prober."""
 BY_SCHEMA = tuple(f"{name}-" for name in (*ROLES.values(), *ROLES_OF_SCHEMAS.values()))
 
 
@@ -210,7 +224,7 @@ def test_every_request_says_which_prompt_it_was(form: Form) -> None:
             assert [m.speaker for m in request.messages][-1:] == ["user"]
     used = {r.prompt_version for form in FORMS for r in _requests(form, SUM, TRACE)}
     # The judges by a schema are in test_item_judge.
-    assert used == {label for label in SHIPPED if not label.startswith(BY_SCHEMA)}
+    assert used == {label for label in SHIPPED if not label.startswith(BY_SCHEMA + BY_PAIR)}
 
 
 def _questions_of(user: str) -> QuestionText:
