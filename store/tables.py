@@ -33,6 +33,18 @@ from store.model_tables import (
     Run,
     ServerFinding,
 )
+from store.relation_tables import (
+    RelationAnswer,
+    RelationAsking,
+    RelationEdge,
+    RelationFact,
+    RelationItem,
+    RelationObject,
+    RelationReview,
+    RelationSample,
+    RelationSet,
+    RelationValue,
+)
 
 
 class Question(SQLModel, table=True):
@@ -186,15 +198,21 @@ class Rater(SQLModel, table=True):
 
 
 class Item(SQLModel, table=True):
+    """What is labelled. `cluster` is what bootstraps draw together where there is no question."""
+
     __tablename__: ClassVar[Any] = "item"
+    __table_args__ = (
+        CheckConstraint("question_id is not null or cluster is not null", name="item_placed"),
+    )
     id: int | None = Field(default=None, primary_key=True)
     key: str = Field(unique=True)
     kind: str
-    question_id: int = Field(foreign_key="question.id", index=True)
+    question_id: int | None = Field(default=None, foreign_key="question.id", index=True)
     trace_id: int | None = Field(default=None, foreign_key="trace.id", index=True)
     step: int | None = None
     decomposition_id: int | None = Field(default=None, foreign_key="decomposition.id")
     editing_id: int | None = Field(default=None, foreign_key="counterfactual_editing.id")
+    cluster: str | None = Field(default=None, index=True)
 
 
 class Design(SQLModel, table=True):
@@ -297,6 +315,17 @@ class Reveal(SQLModel, table=True):
     created_at: str = Field(default_factory=utc_now)
 
 
+class ItemReveal(SQLModel, table=True):
+    """A rater has looked behind the seal of an item that has no question. Append-only."""
+
+    __tablename__: ClassVar[Any] = "item_reveal"
+    __table_args__ = (UniqueConstraint("rater_id", "item_id"),)
+    id: int | None = Field(default=None, primary_key=True)
+    rater_id: int = Field(foreign_key="rater.id")
+    item_id: int = Field(foreign_key="item.id")
+    created_at: str = Field(default_factory=utc_now)
+
+
 class Unseal(SQLModel, table=True):
     """A look behind the seal from the command line. Append-only."""
 
@@ -326,6 +355,7 @@ __all__ = [
     "Embedder",
     "Embedding",
     "Item",
+    "ItemReveal",
     "JudgeVote",
     "Label",
     "LabelSchema",
@@ -337,6 +367,16 @@ __all__ = [
     "QuestionScore",
     "QuestionSearch",
     "Rater",
+    "RelationAnswer",
+    "RelationAsking",
+    "RelationEdge",
+    "RelationFact",
+    "RelationItem",
+    "RelationObject",
+    "RelationReview",
+    "RelationSample",
+    "RelationSet",
+    "RelationValue",
     "Reveal",
     "Run",
     "Scoring",

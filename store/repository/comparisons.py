@@ -277,7 +277,8 @@ def _check_seen(s: Session, item: t.Item, viewer_id: int, schema: SchemaRecord) 
     """Refuse what is sealed; a question's reveal frees no criterion."""
     if schema.seal == "open":
         return
-    if item.kind == "criterion" or not is_revealed(s, viewer_id, item.question_id):
+    question = item.question_id
+    if item.kind == "criterion" or question is None or not is_revealed(s, viewer_id, question):
         raise SealedError(f"{item.key} is sealed for this rater: reveal its question first")
 
 

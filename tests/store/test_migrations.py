@@ -137,6 +137,7 @@ FROZEN = {
     "0002": "7e768e9c8def297afc72e33827b3f34aafbf1fa3aa0c51eb5634da45f332e8af",
     "0003": "edb5360ac48cc4c1b59fb67057da2e10ce8566f03a45b8848cfaa646cfa25b7b",
     "0004": "eff4d92ecf13750ce19eba5ef55ed2c1bd7d3ab2219af0566b17075ff07152bc",
+    "0005": "d8024aac80a89355decb7e5cb1d2ccb6ef36d8b3117580eb51875580b9738f45",
 }
 """sha256 of the schema each revision makes. A revision that has landed is never edited: databases
 are out there that say they have it."""
@@ -247,3 +248,62 @@ def test_an_upgrade_that_would_lose_a_reference_changes_nothing(tmp_path: Path) 
     assert schema_of(db) == before
     with closing(sqlite3.connect(db)) as connection:
         assert connection.execute("SELECT count(*) FROM label").fetchone() == (3,)
+
+
+BEFORE_CLUSTERS = """
+INSERT INTO question (id, dataset, external_id, text, answer_kind, percent)
+VALUES (1, 'd', 'q1', '"x"', 'auto', 'keep');
+INSERT INTO pool (id, question_id, name) VALUES (1, 1, 'm');
+INSERT INTO trace (id, pool_id, sample, form, source, source_hash, steps, issues, n_steps,
+  n_unannotated, parsed, strict, parser)
+VALUES (4, 1, '0', 'text', '"x"', 'h', '[]', '[]', 0, 0, 1, 1, 'p');
+INSERT INTO decomposition (id, name, model, prompt_version, parameters, created_at)
+VALUES (2, 'f', 'm', 'v', '{}', 't');
+INSERT INTO counterfactual_editing (id, name, model, prompt_version, parameters, created_at)
+VALUES (3, 'e', 'm', 'v', '{}', 't');
+INSERT INTO item (id, key, kind, question_id, trace_id, step, decomposition_id, editing_id)
+VALUES (9, 'path:d/q1/m/0', 'path', 1, 4, NULL, NULL, NULL),
+  (11, 'criterion:d/q1/m/0/f/atomic', 'criterion', 1, 4, NULL, 2, NULL),
+  (15, 'counterfactual:d/q1/m/0/0/e', 'counterfactual', 1, 4, 0, NULL, 3);
+INSERT INTO rater (id, name, kind, created_at) VALUES (1, 'ana', 'human', 't0');
+INSERT INTO label (id, item_id, schema_name, schema_version, rater_id, act, state, category,
+  flagged, seal, before_reveal, created_at)
+SELECT 7, 11, name, version, 1, 'label', 'labelled', 'yes', 0, 'full', 1, 't1'
+FROM label_schema WHERE name = 'decomposition';
+"""
+
+
+def test_items_keep_their_ids_when_they_get_clusters(tmp_path: Path) -> None:
+    db = tmp_path / "old.db"
+    engine = make_engine(db)
+    upgrade(engine, "0004")
+    engine.dispose()
+    schema = (
+        "INSERT INTO label_schema (id, name, version, item_kind, categories, seal, multi, "
+        "question, guideline) VALUES (1, 'decomposition', 1, 'criterion', '[]', 'full', 0, '', '');"
+    )
+    with closing(sqlite3.connect(db)) as connection:
+        connection.executescript(schema + BEFORE_CLUSTERS)
+        connection.commit()
+    upgrade(engine, "0005")
+    engine.dispose()
+    with closing(sqlite3.connect(db)) as connection:
+        items = connection.execute(
+            "SELECT id, kind, question_id, trace_id, step, decomposition_id, editing_id, cluster "
+            "FROM item ORDER BY id"
+        ).fetchall()
+        labels = connection.execute("SELECT id, item_id, category FROM label").fetchall()
+        connection.execute("PRAGMA foreign_keys=ON")
+        with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+            connection.execute("INSERT INTO item_reveal VALUES (1, 1, 99, 't')")
+        with pytest.raises(sqlite3.IntegrityError, match="item_placed"):
+            connection.execute("INSERT INTO item (key, kind) VALUES ('pair:s/m/a/b', 'pair')")
+        connection.execute(
+            "INSERT INTO item (key, kind, cluster) VALUES ('pair:s/m/a/b', 'pair', 's/m')"
+        )
+    assert items == [
+        (9, "path", 1, 4, None, None, None, None),
+        (11, "criterion", 1, 4, None, 2, None, None),
+        (15, "counterfactual", 1, 4, 0, None, 3, None),
+    ]
+    assert labels == [(7, 11, "yes")]
