@@ -65,6 +65,7 @@ class Run:
         self.line: int | None = None
         self.around: list[frozenset[str]] = []
         self.mentioned: dict[ast.AST, frozenset[str]] = {}
+        self.traced: set[ast.stmt] = set()
         self.handlers: dict[type[ast.AST], Callable[[Any], Fraction]] = {
             ast.Constant: self._constant,
             ast.Name: self._name,
@@ -116,10 +117,11 @@ class Run:
 
     def _assign(self, node: ast.Assign) -> None:
         names = [t.id for t in node.targets if isinstance(t, ast.Name)]
+        self.spend(len(names) - 1)
         used = self._names(node.value)
         literal = None if used else self.value(node.value)
+        self._give(node, names, used)
         for name in names:
-            self._give(name, used)
             if name in self.held:
                 self.values[name] = self.held[name]
             elif name in self.inputs:
@@ -133,7 +135,7 @@ class Run:
 
     def _augmented(self, node: ast.AugAssign) -> None:
         name = node.target.id if isinstance(node.target, ast.Name) else ""
-        self._give(name, self._names(node.value) | {name})
+        self._give(node, [name], self._names(node.value) | {name})
         if name in self.held:
             self.values[name] = self.held[name]
         elif name in self.inputs:
@@ -141,9 +143,18 @@ class Run:
         else:
             self.values[name] = self._apply(node.op, self._read(name), self.value(node.value))
 
-    def _give(self, name: str, used: frozenset[str]) -> None:
-        self.order.setdefault(name)
-        self.reads.setdefault(name, set()).update(used, *self.around)
+    def _give(self, node: ast.stmt, names: list[str], used: frozenset[str]) -> None:
+        """Note which names a statement gives a value, and from which others it does.
+
+        Once for each statement: what stands around it is the same on every turn of a loop, and
+        the sets would cost more time than the steps that are counted.
+        """
+        if node in self.traced:
+            return
+        self.traced.add(node)
+        for name in names:
+            self.order.setdefault(name)
+            self.reads.setdefault(name, set()).update(used, *self.around)
 
     def _recomputed(self, name: str) -> Refused:
         return self.refused("input_recomputed", f"the program recomputes the input {name!r}")
@@ -174,7 +185,7 @@ class Run:
         self.around.append(frozenset(n for a in arguments for n in self._names(a)))
         for i in range(*bounds):
             self.spend(1)
-            self._give(name, frozenset())
+            self._give(node, [name], frozenset())
             self.values[name] = Fraction(i)
             if not self._body(node.body):
                 break
@@ -217,7 +228,9 @@ class Run:
     def _constant(self, node: ast.Constant) -> Fraction:
         if isinstance(node.value, bool):
             return Fraction(node.value)
-        return self.parsed.literals[node.lineno, node.col_offset]
+        value = self.parsed.literals[node.lineno, node.col_offset]
+        self.spend(_weight(value))
+        return value
 
     def _name(self, node: ast.Name) -> Fraction:
         return self._read(node.id)

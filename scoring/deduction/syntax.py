@@ -142,9 +142,11 @@ def parse(source: object, *, expression: bool = False) -> Parsed:
     if "\0" in source or any("\ud800" <= c <= "\udfff" for c in source):
         raise Refused("character", "NUL and lone surrogates are no part of a program")
     clean, literals = _scan(source.replace("\r\n", "\n").replace("\r", "\n"))
+    if expression:  # places of literals are those of what is parsed: without blanks before it
+        clean, literals = _scan(clean.strip())
     try:
         if expression:
-            body: list[ast.stmt] = [ast.Expr(ast.parse(clean.strip(), mode="eval").body)]
+            body: list[ast.stmt] = [ast.Expr(ast.parse(clean, mode="eval").body)]
         else:
             body = ast.parse(clean).body
     except SyntaxError as error:

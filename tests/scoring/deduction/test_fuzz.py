@@ -129,6 +129,24 @@ def test_no_text_raises_or_warns(source: str) -> None:
         assert (program.values, program.order) == ({}, ())
 
 
+@given(st.one_of(st.text(max_size=200), soup, dense))
+@example(" 1")
+@example("# 1\n 2")
+@settings(max_examples=300, deadline=None)
+def test_no_expression_raises_or_warns(source: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = evaluate(source, {"x": 2})
+    assert isinstance(found, Fraction | Refusal)
+    assert isinstance(found, Refusal) or fits(found)
+
+
+@given(expressions, st.text(" \t\n", max_size=5), st.text(" \t\n", max_size=5))
+@settings(max_examples=60, deadline=None)
+def test_blanks_around_an_expression_change_nothing(pair: Pair, before: str, after: str) -> None:
+    assert evaluate(before + pair[0] + after, NAMES) == evaluate(pair[0], NAMES)
+
+
 @given(st.fractions(), st.fractions(max_denominator=1000))
 def test_numbers_survive_being_written(a: Fraction, b: Fraction) -> None:
     for value in (a, b):
