@@ -249,16 +249,26 @@ class Desk:
     pilot: Pilot[None]
 
     async def settle(self) -> None:
-        """Wait until everything that was started has been drawn.
+        """Wait until everything that was started has been drawn, however slow the machine.
 
-        A pause ends with a layout, and only the next one waits for what that layout set off.
+        A pause ends with a layout, and only the next one waits for what that layout set off; so
+        it takes two pauses in a row after which nothing is left.
         """
-        await self.pilot.pause()
-        while any(not worker.is_finished for worker in self.app.workers):
-            with suppress(WorkerCancelled):  # another one was started in its place
-                await self.app.workers.wait_for_complete()
+        quiet = 0
+        while quiet < 2:
             await self.pilot.pause()
-        await self.pilot.pause()
+            if any(not worker.is_finished for worker in self.app.workers):
+                quiet = 0
+                with suppress(WorkerCancelled):  # another one was started in its place
+                    await self.app.workers.wait_for_complete()
+            else:
+                quiet = 0 if self._pending() else quiet + 1
+
+    def _pending(self) -> bool:
+        """Whether a message waits, or something that is to be called once the screen is drawn."""
+        screens = self.app.screen_stack
+        pumps = [self.app, *screens, *self.app.screen.walk_children()]
+        return any(s._callbacks for s in screens) or any(p.message_queue_size for p in pumps)
 
     async def press(self, *keys: str) -> None:
         """Press keys one by one."""
