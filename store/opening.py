@@ -30,6 +30,7 @@ from store.repository.items import ConflictError, Items
 from store.repository.labels import Labels
 from store.repository.questions import Questions
 from store.repository.queue import Queue
+from store.repository.relations import Relations
 from store.repository.replies import Replies
 from store.repository.reports import Reports
 from store.repository.revealed import Revealed
@@ -55,6 +56,7 @@ class Store(
     CounterfactualQueue,
     Ablations,
     Votes,
+    Relations,
     Runs,
     Designs,
     Queue,

@@ -19,6 +19,7 @@ from store.records import NewQuestion, NewTrace
 from store.repository.ablations import link_ablation
 from store.repository.items import ConflictError
 from store.repository.label_imports import LabelBatch, Outcome, row_id
+from store.repository.relation_imports import RelationBatch
 from store.repository.seen import Seen
 
 QuestionOutcome = Literal["added", "known", "completed"]
@@ -40,6 +41,7 @@ class ImportBatch(LabelBatch):
 
     Each method returns whether the line added something, was known already, or changed a label;
     it raises `ConflictError`, leaving nothing behind, when the line contradicts the database.
+    `relations` takes the lines about relations.
     """
 
     def __init__(self, session: Session) -> None:
@@ -48,6 +50,7 @@ class ImportBatch(LabelBatch):
         self._unknown: set[tuple[str, str]] = set()
         self._pools: dict[tuple[int, str], _PoolState] = {}
         self._seen: Seen | None = None
+        self.relations = RelationBatch(session)
 
     def add_trace(self, new: NewTrace) -> Outcome:
         """Store a trace with its question and pool."""
