@@ -7,6 +7,7 @@ its letter, never by colour.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from tui.charts import shade
 
@@ -186,7 +187,7 @@ def _mark(found: Sequence[int]) -> str:
 
 def _dots(grid: list[list[str]], points: Sequence[Point | None]) -> None:
     """Draw the way from each point to the next one beside it."""
-    for start, end in zip(points, points[1:], strict=False):
+    for start, end in pairwise(points):
         if start is None or end is None:
             continue
         (row, column), (other, last) = start, end

@@ -68,7 +68,7 @@ def test_several_in_one_cell_are_counted_and_the_one_in_hand_is_seen() -> None:
 
 
 def test_a_table_of_cells() -> None:
-    values = [[1.0, 0.5, None], [0.995, 0.0, 0.25]]
+    values: list[list[float | None]] = [[1.0, 0.5, None], [0.995, 0.0, 0.25]]
     counts = [[1440, 12, 0], [4, 7, 8]]
     assert share_rows(values, counts, with_n=True, here=(1, 1)) == [
         " █1.0  ▒.50   –   ",
