@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scoring.types import NormalForm, ParseIssue, Step, Trace
 from store.columns import canonical
+
+if TYPE_CHECKING:
+    from scoring.deduction import Template
 
 
 def encode_answer(answer: NormalForm | None) -> Any:
@@ -81,3 +85,43 @@ def decode_trace(steps: Any, answer_text: str | None, answer: Any, issues: Any) 
         decode_answer(answer),
         tuple(ParseIssue(code, message, step) for code, message, step in issues),
     )
+
+
+def encode_numbers(values: Mapping[str, Fraction]) -> dict[str, str]:
+    """Return the JSON form of named exact values, in their order.
+
+    >>> encode_numbers({"a": Fraction(1, 3)})
+    {'a': '1/3'}
+    """
+    return {name: str(value) for name, value in values.items()}
+
+
+def decode_numbers(value: Mapping[str, str]) -> dict[str, Fraction]:
+    """Undo `encode_numbers`."""
+    return {name: _fraction(number) for name, number in value.items()}
+
+
+def encode_template(template: Template) -> dict[str, Any]:
+    """Return the table that `scoring.deduction.template_from_dict` reads a template from."""
+    gold = None if template.gold is None else str(template.gold)
+    ranges = {name: [str(r.low), str(r.high)] for name, r in template.ranges.items()}
+    return {
+        "problem": template.problem,
+        "question": template.question,
+        "steps": list(template.steps),
+        "code": template.code,
+        "factual": encode_numbers(template.factual),
+        "answer": template.answer,
+        **({} if gold is None else {"gold": gold}),
+        "ranges": ranges,
+        "conditions": list(template.conditions),
+        "model": template.model,
+        "source": template.source,
+    }
+
+
+def decode_template(value: Mapping[str, Any]) -> Template:
+    """Undo `encode_template`."""
+    from scoring.deduction import template_from_dict
+
+    return template_from_dict(value)

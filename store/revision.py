@@ -1,3 +1,3 @@
 """The newest schema revision this version knows."""
 
-HEAD = "0005"
+HEAD = "0006"

@@ -15,6 +15,17 @@ from sqlalchemy import (
 from sqlmodel import Field, SQLModel
 
 from store.columns import JsonText, ModelText, utc_now
+from store.deduction_tables import (
+    DeductionCompletion,
+    DeductionItem,
+    DeductionMutation,
+    DeductionPrefix,
+    DeductionProblem,
+    DeductionReading,
+    DeductionSample,
+    DeductionSolver,
+    DeductionTemplate,
+)
 from store.model_tables import (
     AblationPool,
     CounterfactualAnswer,
@@ -349,6 +360,15 @@ __all__ = [
     "DecomposedTrace",
     "Decomposition",
     "DecompositionSample",
+    "DeductionCompletion",
+    "DeductionItem",
+    "DeductionMutation",
+    "DeductionPrefix",
+    "DeductionProblem",
+    "DeductionReading",
+    "DeductionSample",
+    "DeductionSolver",
+    "DeductionTemplate",
     "Design",
     "EarlyAnswer",
     "EarlyRun",
