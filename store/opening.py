@@ -22,6 +22,8 @@ from store.repository.counterfactual_queue import CounterfactualQueue
 from store.repository.counterfactuals import Counterfactuals
 from store.repository.decomposition_queue import DecompositionQueue
 from store.repository.decompositions import Decompositions
+from store.repository.deduction_problems import DeductionProblems
+from store.repository.deductions import Deductions
 from store.repository.designs import CasesMade, Designs, NewCase
 from store.repository.early import Early
 from store.repository.exports import Exports
@@ -55,6 +57,8 @@ class Store(
     Counterfactuals,
     CounterfactualQueue,
     Ablations,
+    DeductionProblems,
+    Deductions,
     Votes,
     Relations,
     Runs,

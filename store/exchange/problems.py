@@ -114,16 +114,16 @@ def _decoded(path: Path) -> tuple[list[tuple[Place, Any]], dict[Place, int], str
             f"{error.lineno}\0not JSON at column {error.colno}: {error.msg}"
         ) from error
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{_toml_line(error)}\0not TOML: {error}") from error
+        raise ValueError(f"{_toml_line(error, text)}\0not TOML: {error}") from error
     except (ValueError, RecursionError) as error:
         raise ValueError(f"1\0cannot be read: {error}") from error
     return list(_tables(value)), lines, text
 
 
-def _toml_line(error: tomllib.TOMLDecodeError) -> int:
-    """Return the line that a TOML error names; the last one is named in words."""
+def _toml_line(error: tomllib.TOMLDecodeError, text: str) -> int:
+    """Return the line that a TOML error names; the end of the document is named in words."""
     words = str(error).partition("(at line ")[2].partition(",")[0]
-    return int(words) if words.isdigit() else 1
+    return int(words) if words.isdigit() else max(len(text.splitlines()), 1)
 
 
 def _tables(value: Any) -> Iterator[tuple[Place, Any]]:

@@ -138,6 +138,7 @@ FROZEN = {
     "0003": "edb5360ac48cc4c1b59fb67057da2e10ce8566f03a45b8848cfaa646cfa25b7b",
     "0004": "eff4d92ecf13750ce19eba5ef55ed2c1bd7d3ab2219af0566b17075ff07152bc",
     "0005": "d8024aac80a89355decb7e5cb1d2ccb6ef36d8b3117580eb51875580b9738f45",
+    "0006": "b604d8bfdd6cef94203aa130dc7f37ba1a889726893cfafc13faaf220f3204c7",
 }
 """sha256 of the schema each revision makes. A revision that has landed is never edited: databases
 are out there that say they have it."""
