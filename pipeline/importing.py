@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipeline.importing_relations import Kinds, add_relation, guessed_kinds, set_rows
 from pipeline.progress import OnProgress, Progress, silent
 from store import ConflictError, ImportBatch, Store
 from store.exchange.cells import csv_header, csv_rows
@@ -16,6 +17,14 @@ from store.exchange.items import is_item_line, item
 from store.exchange.labels import is_label_line, label, row_of_cells
 from store.exchange.lines import LineError, Rejected, read_lines, shown
 from store.exchange.questions import Naming, RawQuestion, is_question_line, native_question
+from store.exchange.relations import (
+    RawAnswer,
+    RawFacts,
+    RawObject,
+    is_answer_line,
+    relation_answer,
+    shape_of,
+)
 from store.exchange.traces import (
     RawTrace,
     faithful_cot,
@@ -46,12 +55,16 @@ class ImportSummary:
 
     `n_strict` traces follow the requested format to the letter, `n_usable` have steps, `n_parsed`
     an answer that could be read, `n_voting` both; `issues` counts traces by what the parser noted.
+    `relations` counts objects, facts and answers about relations; `n_unread` of the added answers
+    have no relation.
     """
 
     traces: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     items: Counter[str] = field(default_factory=Counter)
     questions: Counter[str] = field(default_factory=Counter)
+    relations: dict[str, Counter[str]] = field(default_factory=dict)
+    n_unread: int = 0
     rejected: list[Rejected] = field(default_factory=list)
     n_strict: int = 0
     n_usable: int = 0
@@ -66,7 +79,13 @@ class ImportSummary:
     @property
     def n_good(self) -> int:
         """Lines that were used or known already."""
-        kinds = (self.traces, self.labels, self.items, self.questions)
+        kinds = (
+            self.traces,
+            self.labels,
+            self.items,
+            self.questions,
+            *self.relations.values(),
+        )
         return sum(sum(n.values()) for n in kinds)
 
     def note_trace(self, new: NewTrace) -> None:
@@ -88,6 +107,8 @@ class ImportSummary:
             "labels": dict(self.labels),
             "items": dict(self.items),
             "questions": dict(self.questions),
+            "relations": {what: dict(n) for what, n in self.relations.items()},
+            "unread_answers": self.n_unread,
             "rejected": [
                 {"file": r.file, "line": r.line, "message": r.message} for r in self.rejected
             ],
@@ -103,11 +124,15 @@ class ImportSummary:
         }
 
 
+Relation = RawAnswer | RawObject | RawFacts
+Value = RawTrace | RawQuestion | NewLabel | NewItem | Relation | LineError
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
     file: str
     line: int
-    value: RawTrace | RawQuestion | NewLabel | NewItem | LineError
+    value: Value
 
 
 def import_files(
@@ -119,12 +144,15 @@ def import_files(
     strict: bool = False,
     on_progress: OnProgress = silent,
 ) -> ImportSummary:
-    """Import files; questions first, then traces, then labels, whatever the order of the files.
+    """Import files; questions and sets of objects first, then traces and answers, then labels.
+
+    The order of the files does not matter.
 
     Parameters
     ----------
     dataset, pool
-        Names for files that do not say (Faithful-COT, questions); the file's stem otherwise.
+        Names for files that do not say (Faithful-COT, questions, sets of objects); the file's stem
+        otherwise.
     strict
         All or nothing: with any rejected line, nothing is kept.
 
@@ -137,12 +165,13 @@ def import_files(
     summary = ImportSummary()
     entries = list(_entries(files, dataset, pool))
     ordered = sorted(entries, key=_turn)
+    kinds = guessed_kinds(e.value for e in entries if isinstance(e.value, RawAnswer))
     chunk = len(ordered) or 1 if strict else COMMIT_EVERY
     try:
         for first in range(0, len(ordered), chunk):
             with store.importing() as batch:
                 for entry in ordered[first : first + chunk]:
-                    _import_one(batch, entry, summary)
+                    _import_one(batch, entry, summary, kinds)
                 if strict and summary.rejected:
                     raise _RollBackError
             on_progress(
@@ -167,7 +196,7 @@ class _RollBackError(Exception):
 
 def _turn(entry: _Entry) -> int:
     """Return which entries come before others: those they need."""
-    if isinstance(entry.value, RawQuestion):
+    if isinstance(entry.value, RawQuestion | RawObject | RawFacts):
         return 0
     return 2 if isinstance(entry.value, NewLabel | NewItem) else 1
 
@@ -175,29 +204,40 @@ def _turn(entry: _Entry) -> int:
 def _entries(files: Iterable[Path], dataset: str | None, pool: str | None) -> Iterator[_Entry]:
     for path in files:
         try:
-            for number, row in _rows(path):
+            for number, row in _rows(path, dataset):
+                if isinstance(row, RawObject | RawFacts):
+                    yield _Entry(str(path), number, row)
+                    continue
                 for value in _values(row, path.stem, dataset, pool):
                     yield _Entry(str(path), number, value)
         except OSError as error:
             raise NothingUsableError(f"{path}: {error.strerror or error}") from error
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | LineError]]:
-    """Yield the lines of a file as objects: JSON Lines, or a CSV of labels or items."""
+def _rows(
+    path: Path, dataset: str | None
+) -> Iterator[tuple[int, dict[str, Any] | RawObject | RawFacts | LineError]]:
+    """Yield the lines of a file as objects: JSON Lines, or a CSV of labels, items or a set."""
     header = csv_header(path)
     if header is None:
         yield from read_lines(path)
         return
     fields, separator = header
     if "item" not in fields or not {"rater", "kind"} & set(fields):
+        shape = shape_of(fields)
+        if shape is not None:
+            yield from set_rows(path, fields, separator, shape, dataset or path.stem)
+            return
         if path.suffix.lower() != ".csv":
             yield from read_lines(path)
             return
         yield (
             1,
             LineError(
-                f"a header with the columns {shown(fields, 100)}; labels (item, rater, category) "
-                "or items (item, kind) are right; for a file of questions name its --mapping"
+                f"a header with the columns {shown(fields, 100)}; labels (item, rater, category), "
+                "items (item, kind), objects (name with a year, a date, x and y, or lon and lat) "
+                "or pairs (a, b, relation, or dx and dy) are right; for a file of questions name "
+                "its --mapping"
             ),
         )
         return
@@ -210,7 +250,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | LineError]]:
 
 def _values(
     row: dict[str, Any] | LineError, stem: str, dataset: str | None, pool: str | None
-) -> Iterator[RawTrace | RawQuestion | NewLabel | NewItem | LineError]:
+) -> Iterator[Value]:
     try:
         if isinstance(row, LineError):
             yield row
@@ -218,6 +258,8 @@ def _values(
             yield label(row)
         elif is_item_line(row):
             yield item(row)
+        elif is_answer_line(row):
+            yield relation_answer(row)
         elif is_faithful_cot_line(row):
             yield from faithful_cot(row, dataset or stem, pool or stem)
         elif is_trace_line(row):
@@ -234,11 +276,12 @@ def _unknown(row: Mapping[str, Any]) -> str:
     return (
         f"an object with the fields {shown(sorted(row), 80)}; a trace (dataset, question_id, "
         "question, sample, text or steps), question (question, gold), label (item, rater, "
-        "category), item (item, kind) or Faithful-COT question is right, or give --mapping"
+        "category), item (item, kind), answer (set, a, b, model, relation or text) or "
+        "Faithful-COT question is right, or give --mapping"
     )
 
 
-def _import_one(batch: ImportBatch, entry: _Entry, summary: ImportSummary) -> None:
+def _import_one(batch: ImportBatch, entry: _Entry, summary: ImportSummary, kinds: Kinds) -> None:
     try:
         if isinstance(entry.value, LineError):
             raise entry.value
@@ -252,6 +295,11 @@ def _import_one(batch: ImportBatch, entry: _Entry, summary: ImportSummary) -> No
             stated = entry.value.kind_stated
             outcome = batch.add_question(entry.value.question, kind_stated=stated)
             summary.questions[outcome] += 1
+            return
+        if isinstance(entry.value, RawAnswer | RawObject | RawFacts):
+            noted = add_relation(batch.relations, entry.value, kinds)
+            summary.relations.setdefault(noted.what, Counter())[noted.outcome] += 1
+            summary.n_unread += noted.unread
             return
         begin = time.perf_counter()
         raw = entry.value

@@ -207,6 +207,15 @@ def _number(row: Mapping[str, str], field: str) -> float:
     return float(text)
 
 
+def _kin_word(text: str) -> str | None:
+    from scoring.relations import normal_word
+
+    word = normal_word(text)
+    if text and word is None:
+        raise LineError(f"relation is {shown(text)}; a kinship word such as mother is right")
+    return word
+
+
 def _facts(cells: Mapping[str, str], shape: Shape) -> tuple[NewFact, ...]:
     row = dict(cells)
     a, b = need_name(row, "a"), need_name(row, "b")
@@ -214,7 +223,7 @@ def _facts(cells: Mapping[str, str], shape: Shape) -> tuple[NewFact, ...]:
         columns = next(p for p in _DISPLACEMENTS if p[0] in row or p[1] in row)
         dx, dy = (_number(row, c) for c in columns)
         return (NewFact("told", a, b, value=(dx, dy)),)
-    word = next((row[c].strip() for c in _KIN if c in row), "") or None
+    word = _kin_word(next((row[c].strip() for c in _KIN if c in row), ""))
     extra = {
         k: v for k, v in row.items() if k not in ("a", "b", *_KIN, "determined", "is_seed_fact")
     }

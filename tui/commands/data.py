@@ -40,14 +40,17 @@ LABELS = {
 }
 """What became of label lines, in words."""
 
+OUTCOMES = {"added": "added", "known": "known already", "completed": "given what they lacked"}
+"""What became of lines about relations, in words."""
+
 
 def import_(
     context: typer.Context,
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Trace, question, label, item or Faithful-COT JSONL files; label or item CSV "
-            "files; with --mapping, question files (JSONL or CSV)."
+            help="Trace, question, label, item, relation or Faithful-COT JSONL files; CSV files of "
+            "labels, items or a set of objects; with --mapping, question files (JSONL or CSV)."
         ),
     ],
     db: SubDbOption = None,
@@ -74,7 +77,7 @@ def import_(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read traces, questions and labels. Known lines are passed over; rejected ones are listed.
+    """Read traces, questions, labels and relations. Known lines are passed over; rejected ones are listed.
 
     Exit code 0: every line used or known; 1: some rejected; 2: nothing usable.
     """
@@ -154,6 +157,12 @@ def _print_import(summary: Any, strict: bool) -> None:
         say("items    " + ", ".join(f"{n} {outcome}" for outcome, n in summary.items.items()))
     if summary.questions:
         print_questions(summary.questions)
+    for what, counts in summary.relations.items():
+        say(f"{what:<9}" + ", ".join(f"{n} {OUTCOMES[o]}" for o, n in counts.items()))
+    if summary.n_unread:
+        say(
+            f"         {summary.n_unread} of them without a relation: kept, and counted as unusable"
+        )
     print_rejected(summary.rejected, strict)
 
 
