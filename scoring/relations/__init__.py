@@ -40,6 +40,7 @@ from scoring.relations.kin_contradictions import (
     kinship_contradictions,
     kinship_error,
 )
+from scoring.relations.kin_repair import KinshipRepair, kinship_repair
 from scoring.relations.kin_words import ALSO_ACCEPT, NONE, SELF, WORDS, normal_word
 from scoring.relations.kinship import compose
 from scoring.relations.knowledge import (
@@ -90,6 +91,7 @@ __all__ = [
     "Inconsistency",
     "KinshipContradictions",
     "KinshipError",
+    "KinshipRepair",
     "KnowledgeProbe",
     "Method",
     "ModelComparison",
@@ -120,6 +122,7 @@ __all__ = [
     "kendall_tau",
     "kinship_contradictions",
     "kinship_error",
+    "kinship_repair",
     "knowledge_probe",
     "make_family",
     "make_points",

@@ -96,9 +96,37 @@ def said(seen: Seen) -> str:
             reply: dict[str, Any] = dict.fromkeys(fields)
             return json.dumps({**reply, "rationale": "So.", "verdict": [word] if several else word})
         return f"Rationale: So.\nVerdict: {word}"
+    if role in ("relation_asker", "knowledge_prober"):
+        return said_of_objects(seen, role, bound)
     if role == "probe":
         return '{"colour": "red"}' if bound else "is"
     return json.dumps({"answer": answer_of(seen)}) if bound else answer_of(seen)
+
+
+def named(seen: Seen, heading: str) -> str:
+    """Return what stands under a heading between lines of quotation marks."""
+    found = re.findall(rf'^{heading}:\n"""+\n(.*)\n"""+$', seen.prompt, re.MULTILINE)
+    return str(found[-1])
+
+
+def said_of_objects(seen: Seen, role: str, bound: bool) -> str:
+    """Return that the first in the alphabet comes first, lies southwest, and dates from 1900."""
+    if role == "knowledge_prober":
+        time = "common era" in str(seen.body["messages"][0]["content"])
+        year = {"year": 1900 + ord(named(seen, "Name")[-1]), "month": None, "day": None}
+        place = {"east": "1", "north": "2"}
+        if bound:
+            return json.dumps(year if time else place)
+        return f"Date: {year['year']}" if time else "East: 1\nNorth: 2"
+    first = named(seen, "Subject") < named(seen, "Reference")
+    words = seen.prompt.rpartition(": ")[2].split(", ")
+    wanted = ("before", "southwest", "father") if first else ("after", "northeast", "son")
+    word = next(w for w in wanted if w in words)
+    if bound:
+        fields = seen.body["response_format"]["json_schema"]["schema"]["properties"]
+        reply = {"reasoning": "By the alphabet.", "relation": word}
+        return json.dumps({k: reply[k] for k in fields})
+    return f"By the alphabet.\nRelation: {word}"
 
 
 def model(seen: Seen) -> Answer:
