@@ -40,6 +40,8 @@ SHIPPED = {
     "ablator-text-short/1": "b980334514e0d60e0c9d1bf1539da52fb807972d6c75d9990d4a30ef74c932cc",
     "cause_judge-schema/1": "abe839567a94d83e49499b5942186d502359c8e8940437b9d96a3ca22d2f40de",
     "cause_judge-text/1": "8b507dece1f9e166bbd3ab056a4cc7a7abf10f12c87b0b08e9a8781f47134686",
+    "coder-schema/1": "dd21fd54a1818102d728dd0b75ab5751f1d456508b52a97838c862cf03c2139f",
+    "coder-text/1": "36f6a00c80f37e57c55f0d8f182a0a2dc1b09f4d8b4f72dc1319328af7361260",
     "counterfactual_answerer-schema/1": "7f691832ac83a1585612f27fe4ac0afbed432bdda5e0e9d7f9d3c6d41bc77420",
     "counterfactual_answerer-text/1": "36bfc9349a2848c2d9cf2e845268239220530f572078aecbe7b4f804b9753f54",
     "counterfactual_editor-schema/1": "31a79ce7e64c83427d8226ca9e5a23829f95e5f679dbe5ae677640e83b201e29",
@@ -58,6 +60,8 @@ SHIPPED = {
     "deduction_judge-text/1": "cb4c6d004bdc1f9506f0e6a3fab25b65772b2a30cc9edff7c73fc3e1b654d7bd",
     "early_answerer-schema/1": "92bc847d33f8c5d42f9125b4475cdfcd3b1550681608cc015cbfea3369e63c50",
     "early_answerer-text/1": "52b426525f86c66f81f9c84234658c1f7583b8b0fe0a92a6ffaa8884447be436",
+    "extractor-schema/1": "88b2dfcaf38dc4fdd3f4963e5248420969e8ee1b118881865ed9c98c36cd0bd1",
+    "extractor-text/1": "b4a3d6e530df514b1b1a361e894eb347295ff49c2f9a7816d60f72411c4e3180",
     "generator-schema-long/1": "87c51aff9c5b800b0ade28974c3158fd597fcaa00a2a7075d80df0a9181914f7",
     "generator-schema-short/1": "8a2262fe464210458a4e4c7768af6c3742f66602be429b55373cc6b7b353c1f1",
     "generator-text-long/1": "a344f249e94c421ccec65b094c9a930edd0fc0fc97434ffab8e01dd67cad4df6",
@@ -68,6 +72,8 @@ SHIPPED = {
     "knowledge_prober-text-time/1": "5aa5b57c4cc333033946ca15a528261062a6d4d8fa4d0321bfbfcfcf2255765e",
     "pair_judge-schema/1": "d925167618b91508f9ab82a8dbe58ba4454668c24730c9c269784ae912844145",
     "pair_judge-text/1": "357e9572e388be3608779469bc714d8d47d70995160d028ff3fad70c1eea77f2",
+    "paraphraser-schema/1": "29dd8867033a46d7ff6570e2f597f3b1faebbedf8ca0b392784b6713b767bc19",
+    "paraphraser-text/1": "61e7657c8d8072829fd3078e46b869895d854424a64b4b5b841b4e8f3e490eca",
     "path_judge-schema/1": "bdff8e03debcb7b0ddf24f032c92a6c35708a901b15274afeb6d99b3b661775a",
     "path_judge-schema/2": "c9b7ba188d884bfde3d19565cadd1f4b5d54e16667599a2e8fa01413cb19e507",
     "path_judge-text/1": "d6cde4023a156753e0644f409585e6d914b2cde5bbd27d4da4b72ff585410726",
@@ -80,8 +86,12 @@ SHIPPED = {
     "relation_asker-text-kinship/1": "f531f17ed8c480da0fac6b52319572868cac952d6230c3445baa16111bdcb712",
     "relation_asker-text-quadrant/1": "0b1a6fd902d5cc7326f99a1d186f8e85089064e8517379009bcb91eb38765258",
     "relation_asker-text-time/1": "d137739312ec43ae3bbf7ddee565d7ba1c52bbe55462ffe031566c0092575248",
+    "solver-text-quoted/1": "1867f661fd1219453aca13a46970948ff85fe3225624d25818cc33b15cf878f8",
+    "solver-text/1": "043a9b2a39e76305da8398917fa9d187b5b9de5b6e552637b66f064f897d4dbe",
     "step_judge-schema/1": "322d688186ccd13fffcdb1e352a221bba0c4114842042c85e8b56db16bcfc873",
     "step_judge-text/1": "ffa7b9f089a14c919a2abf6f6847ef1a2e9517e9bc8eb1dac2f37cc9974e54c5",
+    "templatiser-schema/1": "e933287e20ff53877db42476616fb143a33677c25add851dea0a7cc5d40cc6e7",
+    "templatiser-text/1": "8926ecf931f8bf0957a489a3fc6e20cbde521348594da5096a85f9a7a886c467",
     "trace_judge-schema/1": "06a9c5d8f9f938eca59dafda521915fca2b209f70c3a04409ff5ef05f3e1ee31",
     "trace_judge-text/1": "cca137e84f82dc1f42a1ea97ae0bc19a0b686905bc3d0772e239a90ead4b8e47",
 }
@@ -91,6 +101,8 @@ was asked under the old label stays what the old file says."""
 
 BY_PAIR = ("relation_asker-", "knowledge_prober-")
 """Asked of relation sets, not of questions: test_relation_asker, test_knowledge_prober."""
+OF_DEDUCTION = ("solver-", "templatiser-", "coder-", "extractor-", "paraphraser-")
+"""Asked of word problems and their steps: test_deduction_roles."""
 BY_SCHEMA = tuple(f"{name}-" for name in (*ROLES.values(), *ROLES_OF_SCHEMAS.values()))
 
 
@@ -224,7 +236,8 @@ def test_every_request_says_which_prompt_it_was(form: Form) -> None:
             assert [m.speaker for m in request.messages][-1:] == ["user"]
     used = {r.prompt_version for form in FORMS for r in _requests(form, SUM, TRACE)}
     # The judges by a schema are in test_item_judge.
-    assert used == {label for label in SHIPPED if not label.startswith(BY_SCHEMA + BY_PAIR)}
+    elsewhere = (*BY_SCHEMA, *BY_PAIR, *OF_DEDUCTION)
+    assert used == {label for label in SHIPPED if not label.startswith(elsewhere)}
 
 
 def _questions_of(user: str) -> QuestionText:
