@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from scoring.deduction import SanityFailure, Template
+from store.keys import encode_part
+from store.label_records import LabelRecord
 from store.model_records import ReplyOutcome
 
 ORIGINAL = -1
@@ -211,6 +213,56 @@ class DeductionAnswer:
     readings: Mapping[str, ReadingRecord]
 
 
+DeductionFilter = Literal["all", "unlabelled", "done", "flagged"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeductionRow:
+    """A line of the queue of sampled replies, as a sealed rater may see it."""
+
+    text: DeductionText
+    decided: bool
+    flagged: bool
+
+    @property
+    def item_id(self) -> int:
+        """Which reply it is."""
+        return self.text.item_id
+
+
+@dataclass(frozen=True, slots=True)
+class DeductionQueueRead:
+    """The sampled replies that a filter keeps, in their random order.
+
+    `n_all` were drawn; `n_decided` of them are decided by the rater.
+    """
+
+    rows: tuple[DeductionRow, ...]
+    n_all: int
+    n_decided: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeductionView:
+    """A reply to label, with the rater's own label, and whether they have revealed it."""
+
+    text: DeductionText
+    label: LabelRecord | None
+    revealed: bool
+
+
+def deduction_key(problem: str, solver: str, number: int, k: int, style: str) -> str:
+    """Return the key of the item of a reply.
+
+    >>> deduction_key("pens", "a/b", 3, 2, "original"), deduction_key("pens", "m", -1, 0, "plain")
+    ('deduction:pens/a%2Fb/3/2', 'deduction:pens/m/original/0/plain')
+    """
+    parts = [problem, solver, mutation_label(number), str(k)]
+    if style != FIRST_STYLE:
+        parts.append(style)
+    return "deduction:" + "/".join(encode_part(p) for p in parts)
+
+
 def mutation_label(number: int) -> str:
     """Return what stands for a mutation in a key.
 
@@ -226,7 +278,11 @@ __all__ = [
     "ORIGINAL",
     "CompletionRecord",
     "DeductionAnswer",
+    "DeductionFilter",
+    "DeductionQueueRead",
+    "DeductionRow",
     "DeductionText",
+    "DeductionView",
     "MutationRecord",
     "PrefixRecord",
     "PrefixWay",
@@ -234,5 +290,6 @@ __all__ = [
     "ReadingRecord",
     "SolverRecord",
     "TemplateRecord",
+    "deduction_key",
     "mutation_label",
 ]

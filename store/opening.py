@@ -23,6 +23,8 @@ from store.repository.counterfactuals import Counterfactuals
 from store.repository.decomposition_queue import DecompositionQueue
 from store.repository.decompositions import Decompositions
 from store.repository.deduction_problems import DeductionProblems
+from store.repository.deduction_queue import DeductionQueue
+from store.repository.deduction_revealed import DeductionRevealed
 from store.repository.deductions import Deductions
 from store.repository.designs import CasesMade, Designs, NewCase
 from store.repository.early import Early
@@ -59,6 +61,8 @@ class Store(
     Ablations,
     DeductionProblems,
     Deductions,
+    DeductionQueue,
+    DeductionRevealed,
     Votes,
     Relations,
     Runs,

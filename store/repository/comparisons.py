@@ -22,7 +22,7 @@ from store.repository.labels import check_item
 from store.repository.reports import is_held, revealed_by, standing_labels
 from store.repository.revealed import verdicts_on
 from store.repository.rows import chunks, is_sampled, label_hash, latest_label_id, need_schema
-from store.repository.seen import is_revealed
+from store.repository.seen import is_item_revealed, is_revealed
 
 TARGET = "target_half_width"
 """The parameter of a design whose queue is ordered toward a target."""
@@ -278,7 +278,11 @@ def _check_seen(s: Session, item: t.Item, viewer_id: int, schema: SchemaRecord) 
     if schema.seal == "open":
         return
     question = item.question_id
-    if item.kind == "criterion" or question is None or not is_revealed(s, viewer_id, question):
+    if question is None:
+        seen = is_item_revealed(s, viewer_id, item.id or 0)
+    else:
+        seen = item.kind != "criterion" and is_revealed(s, viewer_id, question)
+    if not seen:
         raise SealedError(f"{item.key} is sealed for this rater: reveal its question first")
 
 

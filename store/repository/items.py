@@ -10,9 +10,12 @@ from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.engine import Base
-from store.keys import CRITERIA, TraceItemKey, is_name, split_path_key
+from store.keys import CRITERIA, FORMS, TraceItemKey, is_name, split_path_key
 from store.records import ItemRef
+from store.repository.deduction_rows import find_reply
 from store.repository.rows import chunks
+
+DEDUCTION = "deduction"
 
 
 class ConflictError(ValueError):
@@ -48,6 +51,8 @@ class TraceItems:
         """
         if key in self._known:
             return self._known[key]
+        if key.startswith(f"{DEDUCTION}:"):
+            return self._reply(key)
         try:
             parts = TraceItemKey.parse(key)
         except ValueError as error:
@@ -56,6 +61,19 @@ class TraceItems:
         found = self._stored(proper) or self._made(proper, parts)
         self._known[key] = replace(found, made=False)
         return found
+
+    def _reply(self, key: str) -> StoredItem:
+        """Return the item of a reply to a deduction problem, making it when the reply is stored."""
+        found = is_name(key) and find_reply(self._s, key)
+        if not found:
+            raise ConflictError(
+                f"{key} names no reply in the database; medoid deduce ask makes those of "
+                f"{FORMS[DEDUCTION]}"
+            )
+        item_id, proper, made = found
+        item = StoredItem(item_id, proper, DEDUCTION, 0, 0, made=made)
+        self._known[key] = replace(item, made=False)
+        return item
 
     def _stored(self, key: str) -> StoredItem | None:
         if not is_name(key):

@@ -194,11 +194,13 @@ def _chosen(s: Session, key: str) -> tuple[str | None, float | None, float | Non
             func.coalesce(
                 col(t.DecompositionSample.inclusion_probability),
                 col(t.CounterfactualSample.inclusion_probability),
+                col(t.DeductionSample.inclusion_probability),
             )
         )
         .select_from(t.Item)
         .join(t.DecompositionSample, is_sampled(), isouter=True)
         .join(t.CounterfactualSample, is_sampled_edit(), isouter=True)
+        .join(t.DeductionSample, col(t.DeductionSample.item_id) == col(t.Item.id), isouter=True)
         .where(t.Item.key == key)
     ).first()
     return None if sampled is None else (None, None, sampled)

@@ -24,6 +24,7 @@ from store.records import (
 )
 from store.repository.cases import labels_of
 from store.repository.choices import Choice, checked_choice
+from store.repository.deduction_rows import knows_values
 from store.repository.rows import (
     find_schema,
     is_standing,
@@ -33,7 +34,7 @@ from store.repository.rows import (
     latest_label_id,
     need_schema,
 )
-from store.repository.seen import has_looked, is_revealed
+from store.repository.seen import has_looked, is_item_revealed, is_revealed
 
 _CONTENT = ("state", "category", "categories", "first_wrong_step", "flagged", "note")
 _OPEN: dict[str, Any] = {
@@ -278,14 +279,19 @@ def _new_row(
     Who has seen a question's gold and votes at level ``judge`` labels at that level, whatever
     the schema says now. The reveal of a question shows those and the verdicts on its paths, but
     nobody's word on the criteria of a decomposition or on an edited step: a label on one is still
-    made before what it is compared with was seen, at level ``judge``.
+    made before what it is compared with was seen, at level ``judge``. What has no question is
+    revealed by itself; who has seen a deduction's values beside another reply knows them here too.
     """
-    question = item.question_id
-    revealed = question is not None and is_revealed(s, rater_id, question)
+    question, ident = item.question_id, item.id or 0
     apart = item.kind in ("criterion", "counterfactual")
-    if seal == "full" and question is not None:
+    if question is None:
+        revealed = is_item_revealed(s, rater_id, ident)
+        known = item.kind == "deduction" and knows_values(s, rater_id, ident)
+    else:
+        revealed = is_revealed(s, rater_id, question)
         known = (apart and revealed) or has_looked(s, rater_id, question)
-        seal = "judge" if known else seal
+    if seal == "full" and known:
+        seal = "judge"
     return t.Label(
         item_id=item.id or 0,
         schema_name=schema.name,

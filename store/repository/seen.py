@@ -66,6 +66,21 @@ def is_revealed(s: Session, rater_id: int, question_id: int) -> bool:
     return s.exec(found).first() is not None
 
 
+def is_item_revealed(s: Session, rater_id: int, item_id: int) -> bool:
+    """Return whether this rater has looked behind the seal of an item without a question."""
+    found = select(t.ItemReveal.id).where(
+        t.ItemReveal.rater_id == rater_id, t.ItemReveal.item_id == item_id
+    )
+    return s.exec(found).first() is not None
+
+
+def record_item_reveal(s: Session, rater_id: int, items: Iterable[int]) -> None:
+    """Record, once each, that a rater has seen what is sealed of items without a question."""
+    for item in items:
+        if not is_item_revealed(s, rater_id, item):
+            s.add(t.ItemReveal(rater_id=rater_id, item_id=item))
+
+
 def has_looked(s: Session, rater_id: int, question_id: int) -> bool:
     """Return whether this rater saw a question's gold and votes at seal level ``judge``."""
     name = s.get_one(t.Rater, rater_id).name

@@ -25,6 +25,7 @@ from store.records import (
 )
 from store.repository.counterfactual_queue import edit_progress
 from store.repository.decomposition_queue import criterion_progress
+from store.repository.deduction_queue import deduction_progress
 from store.repository.queue import decided_paths
 from store.repository.rows import is_decided, is_standing, need_schema, outdated_categories
 
@@ -165,7 +166,8 @@ class Sessions(Base):
 
         Under a schema of steps, the items are those of the queue's paths, made or not; under one
         of criteria, those of the decomposed traces drawn for labelling, the traces in place of
-        cases; under one of edited steps those that were drawn; other kinds belong to no case.
+        cases; under one of edited steps or of replies those that were drawn; other kinds belong to no
+        case.
         """
         with self._read() as s:
             record = need_schema(s, schema)
@@ -173,6 +175,8 @@ class Sessions(Base):
                 return criterion_progress(s, rater_id, schema)
             if record.item_kind == "counterfactual":
                 return edit_progress(s, rater_id, schema)
+            if record.item_kind == "deduction":
+                return deduction_progress(s, rater_id, schema)
             outdated = outdated_categories(s, schema)
             if record.item_kind == "path":
                 return _path_progress(s, rater_id, schema, outdated)
