@@ -111,7 +111,7 @@ async def test_the_map_shows_revealed_cases_only_and_jumps(tmp_path: Path) -> No
     async with workbench(tmp_path / "p.db") as desk:
         await desk.press("t")
         assert isinstance(desk.app.screen, TopologyScreen)
-        assert "all 2 cases are sealed" in desk.flat
+        assert "none of 2 cases yet: a case shows here once you revealed it (b)" in desk.flat
         await desk.press("escape")
         await desk.open("q1")
         await desk.press("1", "1", "b", "escape", "escape", "escape", "t")

@@ -84,9 +84,9 @@ class TopologyScreen(WorkScreen):
         if m == 0:
             self.say("no case here yet: medoid score makes them")
         elif n == 0:
-            self.say(
-                f"all {wording.count(m, 'case')} are sealed: a case shows here once you reveal it (b)"
-            )
+            opened = self.session.schema.seal == "open"
+            how = "opened it" if opened else "revealed it (b)"
+            self.say(f"none of {wording.count(m, 'case')} yet: a case shows here once you {how}")
         else:
             self.say(
                 "enter: go to the case under the cursor", f"{n:,} of {m:,} cases may be shown "
