@@ -20,6 +20,7 @@ from scoring.agreement import (
     KappaBootstrap,
     McNemar,
     MultiRater,
+    Proportion,
     RatingTable,
     StuartMaxwell,
     TimeSummary,
@@ -27,6 +28,7 @@ from scoring.agreement import (
     cohen_kappa,
     confusion_table,
     design_kappa,
+    design_rate,
     flip_rates,
     gwet_ac1,
     gwet_ac2,
@@ -35,10 +37,25 @@ from scoring.agreement import (
     rating_table,
     stuart_maxwell,
     time_summary,
+    wilson,
 )
 from store import Store
 from store.compare_records import ADJUDICATED, DesignStratum
 from store.records import AfterUnseal, JudgeSummary, RaterRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Share of a rater's labels that name a category, over all that the rater labelled here.
+
+    `raw` comes with Wilson's interval; `weighted` counts each label by its inverse inclusion
+    probability, None where not every label has one.
+    """
+
+    rater: str
+    category: str
+    raw: Proportion
+    weighted: DesignEstimate | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +73,8 @@ class PairReport:
 
     `weights` are those of κ and of `ac2`. `design` is κ weighted by inverse inclusion
     probabilities, None with `why_unweighted` where not every item has one; `never` are the strata
-    that nothing of it comes from. `marginal` tests whether the raters use the categories equally
+    that nothing of it comes from; `rates` are each rater's shares of the categories, of two
+    categories the second only. `marginal` tests whether the raters use the categories equally
     often. `flips` tells, of each person compared with a judge, how many labels were changed to the
     judge's after the reveal; `times` the active seconds of each person's labels. `paradox` says
     in words that prevalence depresses κ, where it does; `plan` how many labels an interval takes,
@@ -84,6 +102,7 @@ class PairReport:
     design: DesignEstimate | None = None
     why_unweighted: str | None = None
     never: tuple[DesignStratum, ...] = ()
+    rates: tuple[Rate, ...] = ()
     marginal: McNemar | StuartMaxwell | None = None
     flips: Mapping[str, FlipRates] = field(default_factory=dict)
     times: Mapping[str, TimeSummary] = field(default_factory=dict)
@@ -169,6 +188,7 @@ def _report(store: Store, laid: Laid, weights: Any, half_width: float) -> PairRe
         design=design,
         why_unweighted=why_not,
         never=never_sampled(store, laid) if design is not None else (),
+        rates=tuple(r for name in (a, b) for r in _rates(laid, name)),
         marginal=mcnemar(int(counts[0, 1]), int(counts[1, 0]))
         if len(categories) == 2
         else stuart_maxwell(table),
@@ -201,6 +221,28 @@ def _design(
         weights=weights,
     )
     return found, None
+
+
+def _rates(laid: Laid, rater: str) -> tuple[Rate, ...]:
+    """Return a rater's share of each category; two categories sum to 1, so one of them is told."""
+    said = laid.categories(rater)
+    given = [c is not None for c in said]
+    chances = inclusions(laid, given)
+    drawn = all(p is not None for p, here in zip(chances, given, strict=True) if here)
+    names = laid.names[1:] if len(laid.names) == 2 else laid.names
+    strata = [p.stratum or () for p in laid.places]
+    n = sum(given)
+    return tuple(
+        Rate(
+            rater,
+            name,
+            wilson(sum(c == name for c in said), n),
+            design_rate(said, chances, positive=name, clusters=laid.questions, strata=strata)
+            if drawn and n
+            else None,
+        )
+        for name in names
+    )
 
 
 def _flips(laid: Laid, person: str, judge: str) -> FlipRates:

@@ -92,6 +92,18 @@ def test_a_judge_against_one_person_by_hand(project: Store) -> None:
     assert set(v.not_measured) == {"stability", "drift"}
 
 
+def test_rates_stand_raw_and_weighted(project: Store) -> None:
+    found = {r.rater: r for r in pair_report(project, "ana", "gem").rates}
+    ana = found["ana"]
+    assert (ana.category, ana.raw.k, ana.raw.n) == ("spurious", 40, 120)
+    rows = project.standing("path", "ana")
+    weights = [1 / (x.inclusion_probability or 0) for x in rows]
+    spurious = sum(w for w, x in zip(weights, rows, strict=True) if x.category == "spurious")
+    assert ana.weighted is not None
+    assert ana.weighted.value == pytest.approx(spurious / sum(weights))
+    assert (found["gem"].raw.k, found["gem"].raw.n) == (36, 120)
+
+
 def test_the_adjudicated_truth(project: Store) -> None:
     """Without adjudications, what ana and bob agree on; an adjudication decides a dispute."""
     v = validate_judge(project, "gem", replicates=50)

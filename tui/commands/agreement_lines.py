@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
-from pipeline.agreement import PairReport
+from pipeline.agreement import PairReport, Rate
 from pipeline.figures import MoreLabels
 from pipeline.several import SeveralReport
 from scoring.agreement import (
@@ -51,8 +51,9 @@ def share(found: Proportion) -> str:
 
 def wrapped(text: str, indent: str = "  ") -> None:
     """Print a text over several lines, each after the same indent."""
-    for line in textwrap.wrap(text, WIDTH - len(indent)):
-        say(indent + line)
+    kept = text.replace(" %", "\u00a0%")  # no line begins with the sign of a share
+    for line in textwrap.wrap(kept, WIDTH - len(indent)):
+        say(indent + line.replace("\u00a0%", " %"))
 
 
 def print_paradox(text: str | None) -> None:
@@ -69,6 +70,7 @@ def print_beside_pair(report: PairReport) -> None:
     _print_marginal(report.marginal, report.raters)
     _print_design("κ", report.design, report.why_unweighted, report.kappa.value)
     print_never(report.never)
+    _print_rates(report.rates)
     for name, flips in report.flips.items():
         _print_flips(name, flips)
     for name, times in report.times.items():
@@ -114,6 +116,20 @@ def print_never(never: tuple[DesignStratum, ...]) -> None:
     """Name the strata that a figure says nothing about."""
     for d in never:
         say(f"  never sampled: {d.name} of {d.dataset} · {d.pool} ({d.n} questions)")
+
+
+def _print_rates(rates: tuple[Rate, ...]) -> None:
+    for r in rates:
+        if r.raw.value is None:
+            continue
+        told = f"  {r.rater}: {r.category} {number(r.raw.value)} of {r.raw.n} labels"
+        if r.raw.ci is not None:
+            told += f", {interval(r.raw.ci)}"
+        w = r.weighted
+        if w is not None and w.value is not None:
+            by = f", {interval(w.ci)} by question" if w.ci else ""
+            told += f"; weighted by inclusion {number(w.value)}{by}"
+        wrapped(told.strip())
 
 
 def _print_flips(name: str, flips: FlipRates) -> None:
@@ -206,6 +222,7 @@ def pair_extras_json(report: PairReport) -> dict[str, Any]:
         "weighted_by_inclusion": plain(report.design),
         "why_unweighted": report.why_unweighted,
         "strata_never_sampled": [asdict(d) for d in report.never],
+        "rates": [asdict(r) for r in report.rates],
         "marginal_test": plain(report.marginal),
         "flips": plain(report.flips),
         "seconds_per_label": plain(report.times),
