@@ -28,7 +28,7 @@ from tests.judges.test_prompts import SHIPPED
 FORMS: tuple[Form, ...] = ("schema", "text")
 QUESTION = "A shelf has 4 boards with 9 books each, and 7 books lie beside it. How many books?"
 SOLUTION = "On the boards stand 4 * 9 = 36 books.\nThat makes 36 + 7 = 43 books.\nThe answer is 43."
-MADE = {
+MADE: dict[str, Any] = {
     "question": "A shelf has {a} boards with {b} books each, and {c} books lie beside it. How many"
     " books?",
     "steps": [
@@ -40,7 +40,7 @@ MADE = {
         for name, value in {"a": 4, "b": 9, "c": 7, "on_boards": 36, "in_all": 43}.items()
     ],
 }
-STEPS = tuple(MADE["steps"])  # type: ignore[arg-type]
+STEPS: tuple[str, ...] = tuple(MADE["steps"])
 
 
 def requests(form: Form) -> list[Request]:
