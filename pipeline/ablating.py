@@ -12,7 +12,8 @@ from judges.generator import Length
 from judges.prompts import load_prompt
 from judges.requests import Form, Sampling
 from pipeline.asking import AskSummary, How, Job, ask_jobs, of_its_own
-from pipeline.facts import fact_text
+from pipeline.budgets import rest_of
+from pipeline.facts import UNDECOMPOSED, fact_text
 from pipeline.generating import (
     AskedSample,
     GenerateSummary,
@@ -31,6 +32,7 @@ from store.records import NewTrace, PoolRecord, PoolScore, QuestionRecord, Trace
 
 if TYPE_CHECKING:
     from judges.endpoint import Endpoint
+    from pipeline.early import EarlySummary
 
 Protocol = Literal["broad", "targeted"]
 PROTOCOLS: tuple[Protocol, ...] = ("broad", "targeted")
@@ -147,12 +149,7 @@ def ablate(
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol is {protocol!r}; {' or '.join(PROTOCOLS)} is right")
     datasets = known_datasets(store, dataset)
-    ablations = store.ablations()
-    chosen = [
-        p
-        for p in chosen_pools(store, datasets, pool, limit=limit, seed=seed)
-        if pool is not None or p.id not in ablations
-    ]
+    chosen = chosen_pools(store, datasets, pool, limit=limit, seed=seed)
     names = list(dict.fromkeys(p.pool for p in chosen))
     if variant is not None and len(names) > 1:
         raise ValueError(
@@ -166,8 +163,6 @@ def ablate(
         called = ablated_variant(endpoint.name, name) if variant is None else f"ablate-{variant}"
         sampler = _Sampler(store, endpoint, called, n, length, form, sampling, rest)
         parts.append(sampler.sample(found, name))
-        from pipeline.budgets import rest_of
-
         rest = rest_of(how, *(p.asking for p in parts))
         if parts[-1].asking.stopped is not None:
             break
@@ -179,6 +174,34 @@ def ablate(
         n,
         frozenset(found.used),
         dict(found.excluded.most_common()),
+    )
+
+
+def answer_early(
+    store: Store,
+    endpoint: Endpoint,
+    summary: AblateSummary,
+    *,
+    decomposition: str = UNDECOMPOSED,
+    form: Form | None = None,
+    **how: Unpack[How],
+) -> EarlySummary:
+    """Ask for the early answers that AF and OF need, with what ablating left of the budget.
+
+    Raises
+    ------
+    ValueError, Interrupted
+        As `early.early_answer`.
+    """
+    from pipeline.early import early_answer
+
+    return early_answer(
+        store,
+        endpoint,
+        decomposition=decomposition,
+        only=early_traces(store, summary),
+        form=form,
+        **rest_of(how, *summary.askings),
     )
 
 

@@ -104,10 +104,12 @@ def ablation_report(
     protocol: Protocol = "broad",
     dataset: str | Iterable[str] | None = None,
     pool: str | None = None,
+    distances: bool = True,
 ) -> AblationReport:
     """Return medoid ablation per dataset and ablated pool; `pool` is the name of either.
 
-    F is by `run`, the newest that fits where none is given.
+    F is by `run`, the newest that fits where none is given. Without `distances` there is no MD,
+    which takes the most time.
 
     Raises
     ------
@@ -134,7 +136,7 @@ def ablation_report(
         if why is not None and (protocol == "targeted"):
             excluded[source.dataset, source.pool, ablated.pool][why] += 1
         else:
-            questions.append(_question(store, ablated, source, link, early))
+            questions.append(_question(store, ablated, source, link, early, distances))
     return AblationReport(
         protocol, run, tuple(_groups(questions, excluded)), tuple(sorted(questions, key=_place))
     )
@@ -164,7 +166,12 @@ class _Early:
 
 
 def _question(
-    store: Store, ablated: PoolRecord, source: PoolRecord, link: AblationRecord, early: _Early
+    store: Store,
+    ablated: PoolRecord,
+    source: PoolRecord,
+    link: AblationRecord,
+    early: _Early,
+    distances: bool,
 ) -> AblationQuestion:
     alternatives = store.pool_traces(ablated.id)
     medoid = next((r for r in store.pool_traces(source.id) if r.id == link.medoid_trace_id), None)
@@ -172,7 +179,7 @@ def _question(
         medoid = None  # it reads otherwise now than when it was forbidden
     rows = early.of(ablated)
     own_row = early.of(source).get(link.medoid_trace_id) if medoid is not None else None
-    lcs, difflib = _distances(medoid, alternatives)
+    lcs, difflib = _distances(medoid if distances else None, alternatives)
     answers = [r.trace.answer for r in alternatives]
     both = {
         target: ablated_question(

@@ -113,10 +113,9 @@ def association(
     if unknown:
         raise ValueError(f"metric {unknown[0]!r} is unknown; there are: {', '.join(METRICS)}")
     scoring, scores = primary_scores(store)
-    ablated = {} if pool is not None else store.ablations()
     by_name: dict[tuple[str, str], list[PoolRecord]] = {}
     for place in chosen_pools(store, known_datasets(store, dataset), pool):
-        if place.id in scores and place.id not in ablated:
+        if place.id in scores:
             by_name.setdefault((place.dataset, place.pool), []).append(place)
     reader = _Reader(store, scoring, scores)
     groups = []

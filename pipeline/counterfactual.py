@@ -64,6 +64,11 @@ class CounterfactualSummary:
     n_answers: int = 0
     run: CounterfactualRunRecord | None = None
 
+    @property
+    def askings(self) -> tuple[AskSummary, ...]:
+        """How the requests for edits and those for answers ended."""
+        return self.editing, self.answering
+
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
@@ -116,9 +121,7 @@ def counterfactual(
     editor = endpoint if editor is None else editor
     datasets = known_datasets(store, dataset)
     pools = chosen_pools(store, datasets, pool, limit=limit, seed=seed)
-    work = EditedTraces(
-        store, pools, question_texts(store, datasets), traces, named=pool is not None
-    )
+    work = EditedTraces(store, pools, question_texts(store, datasets), traces)
     edits = Edits(store, editor, name, form, editor_sampling, work, how)
     editing = edits.ask()
     rest = rest_of(how, editing)

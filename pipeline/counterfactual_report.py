@@ -145,7 +145,7 @@ def counterfactual_report(
     scoring = store.primary_scoring()
     scores = () if scoring is None else store.pool_scores(scoring.id)
     medoids = {s.medoid_trace_id for s in scores if s.medoid_trace_id is not None}
-    places = chosen_pools(store, datasets, pool)
+    places = chosen_pools(store, datasets, pool, ablated=True)
     edits = {p.id: store.edits(run.editing_id, p.id) for p in places}
     names = {(p.dataset, p.pool) for p in places if edits[p.id]}
     questions = []

@@ -95,7 +95,7 @@ def early_answer(
     """
     source = fact_source(store, decomposition)
     datasets = known_datasets(store, dataset)
-    pools = chosen_pools(store, datasets, pool, limit=limit, seed=seed)
+    pools = chosen_pools(store, datasets, pool, limit=limit, seed=seed, ablated=only is not None)
     if only is None and traces == "medoids":
         only = medoid_ids(store)
     dry_run = how.get("dry_run", False)

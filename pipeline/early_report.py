@@ -119,7 +119,7 @@ def early_report(
     scores = () if scoring is None else store.pool_scores(scoring.id)
     medoids = {s.medoid_trace_id for s in scores if s.medoid_trace_id is not None}
     questions = []
-    for place in chosen_pools(store, datasets, pool):
+    for place in chosen_pools(store, datasets, pool, ablated=True):
         answered = store.early_answers(run.id, place.id)
         if not answered:
             continue

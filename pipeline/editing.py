@@ -58,13 +58,10 @@ class EditedTraces:
         pools: Sequence[PoolRecord],
         texts: Mapping[tuple[str, str], QuestionText],
         traces: Which,
-        *,
-        named: bool,
     ) -> None:
         self._store = store
         self._texts = texts
-        ablated = {} if named else store.ablations()
-        self.pools = [p for p in pools if p.id not in ablated]
+        self.pools = pools
         self._only = medoids_of(store, self.pools) if traces == "medoids" else None
         self.n_traces = self.n_steps = 0
         self.excluded: Counter[str] = Counter()

@@ -24,8 +24,8 @@ from store.label_records import SchemaRecord
 from store.records import PoolRecord
 
 Which = Literal["cases", "sample", "all", "labelled"]
-"""What is judged: the paths of the queue's cases (or what hangs on them), the sampled traces of a
-decomposition, everything, or what one rater labelled."""
+"""What is judged: the paths of the queue's cases (or what hangs on them), the sample that was drawn
+for people (traces of a decomposition, edits), everything, or what one rater labelled."""
 
 C = TypeVar("C")
 
@@ -159,6 +159,9 @@ ROLES: Mapping[str, str] = {
 ROLES_OF_SCHEMAS: Mapping[str, str] = {"cycle-cause": "cause_judge"}
 """Schemas that ask something else of an item than others of its kind."""
 
+SAMPLED_KINDS = ("criterion", "counterfactual")
+"""Kinds of items of which people label a drawn sample."""
+
 _SOURCES: dict[str, Source] = {}
 
 
@@ -182,6 +185,11 @@ def role_name(schema: SchemaRecord) -> str:
             f"decomposition judges; {', '.join(ROLES)} items can be judged by schemas of one's own"
         )
     return name
+
+
+def default_items(schema: SchemaRecord) -> Which:
+    """Return what is judged where nobody says: what people see."""
+    return "sample" if schema.item_kind in SAMPLED_KINDS else "cases"
 
 
 def source_of(schema: SchemaRecord) -> Source:

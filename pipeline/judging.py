@@ -12,7 +12,7 @@ from judges.path_judge import DEFAULT_SAMPLING
 from judges.prompts import PromptChoice
 from judges.requests import Form, Sampling
 from pipeline.asking import AskSummary, How
-from pipeline.judged import Which
+from pipeline.judged import SAMPLED_KINDS, Which, default_items
 from pipeline.models import FormChoice
 from store import Store
 from store.model_records import VotesSettled
@@ -117,7 +117,7 @@ def judge(
     not asked again.
     In which order the words are offered is drawn from seed, item and repeat. An item gets its label
     once all its repeats are in, from all the verdicts it has. Without `items`, the paths of the
-    queue are judged, or what hangs on them. `prompt` is a version that ships, or a file of one's
+    queue are judged, or what hangs on them; of edits, those drawn for people. `prompt` is a version that ships, or a file of one's
     own; the newest if not given.
 
     The schema ``path`` has a judge of its own (`judges.path_judge`); under any other schema, also
@@ -157,8 +157,13 @@ def judge(
             prompt=prompt,
             **how,
         )
-    if decomposition is not None or items == "sample":
-        raise ValueError(f"a decomposition and its sample go with schema {CRITERIA_SCHEMA}")
+    if decomposition is not None:
+        raise ValueError(f"a decomposition goes with schema {CRITERIA_SCHEMA}")
+    record = store.schema(schema)
+    if items == "sample" and record.item_kind not in SAMPLED_KINDS:
+        raise ValueError(
+            f"no sample is drawn of {record.item_kind} items; cases, all or labelled is right"
+        )
     from pipeline.judging_items import judge_items
 
     return judge_items(
@@ -166,7 +171,7 @@ def judge(
         endpoint,
         schema=schema,
         rater=rater,
-        items=items or "cases",
+        items=items or default_items(record),
         labelled_by=labelled_by,
         dataset=dataset,
         pool=pool,

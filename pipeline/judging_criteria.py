@@ -99,7 +99,7 @@ def judge_criteria(
         seed,
         prompt_version,
     )
-    pools = chosen_pools(store, datasets, pool, limit=limit, seed=draw)
+    pools = chosen_pools(store, datasets, pool, limit=limit, seed=draw, ablated=items != "all")
     stage.look(pools, wanted, repeats)
     if not stage.traces:
         raise ValueError(_NOTHING[items].format(made.name))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
+import pipeline.judged_edits  # noqa: F401  # its items become judgeable
 import pipeline.judged_traces as traces
 from judges.prompts import PromptChoice, chosen_prompt
 from judges.requests import Form, Request, Sampling
@@ -141,7 +142,7 @@ def choose(
             raise ValueError(f"a limit counts questions, and {source.what} belong to none")
         return Chosen(items, keys=keys)
     datasets = known_datasets(store, dataset)
-    pools = chosen_pools(store, datasets, pool, limit=limit, seed=draw)
+    pools = chosen_pools(store, datasets, pool, limit=limit, seed=draw, ablated=items == "labelled")
     return Chosen(items, pools, question_texts(store, datasets), keys)
 
 

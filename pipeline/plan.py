@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from pipeline.asking import AskSummary, How
-from pipeline.facts import UNDECOMPOSED
+from pipeline.budgets import together
+from pipeline.plan_checks import check_stages
 from pipeline.plan_reading import Plan, PlanDataset, PlanError, PlanStage, read_plan
+from pipeline.plan_stages import StageCall, askings_of, of_no_dataset, run_stage
 from pipeline.plan_table import PlanFigures, plan_figures
 from pipeline.progress import silent
 from pipeline.questions import QuestionSummary, import_questions
-from pipeline.sealing import known_rater
 from store import Store, open_store
 
 if TYPE_CHECKING:
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """One stage of one model on one dataset (or, where it asks nobody, on all).
+    """One stage of one model on one dataset (or on all: where it asks nobody, or judges what belongs
+    to no dataset).
 
-    `asking` is None for a stage that asks nobody. `result` is the stage's own summary, None where
+    `asking` is of all that the stage asked, None for a stage that asks nobody. `result` is the stage's own summary, None where
     it was not run; `why_not` says why.
     """
 
@@ -103,25 +104,7 @@ def check_plan(store: Store, plan: Plan) -> None:
             problems.append(
                 f"[datasets.{dataset.name}]: not in the database; give it files = [...]"
             )
-    known = {UNDECOMPOSED, *(d.name for d in store.decompositions())}
-    for stage in plan.stages:
-        named = stage.parameters.get("decomposition", UNDECOMPOSED)
-        if named not in known:
-            problems.append(
-                f"{stage.place} decomposition: {named!r} is neither in the database nor made by an "
-                f"earlier stage; there are: {', '.join(sorted(known))}"
-            )
-        if stage.stage == "decompose" and stage.model is not None:
-            known.add(stage.parameters.get("name", stage.model))
-        if "labelled_by" in stage.parameters:
-            try:
-                known_rater(store, stage.parameters["labelled_by"])
-            except ValueError as error:
-                problems.append(f"{stage.place} labelled_by: {error}")
-    for name in dict.fromkeys(s.model for s in plan.stages if s.model is not None):
-        key_env = plan.endpoints[name].key_env
-        if key_env is not None and not os.environ.get(key_env):
-            problems.append(f"[models.{name}] key_env: the variable {key_env} is not set")
+    problems += check_stages(store, plan)
     if problems:
         raise PlanError([f"{plan.path}: {p}" for p in problems])
 
@@ -205,7 +188,7 @@ class _Run:
         return PlanSummary(self._questions, tuple(rows), self._stopped, figures)
 
     def _rows(self, stage: PlanStage) -> Iterator[PlanRow]:
-        if stage.model is None:
+        if stage.model is None or of_no_dataset(self._store, stage):
             yield self._one(stage, None)
             return
         for name in stage.datasets:
@@ -218,41 +201,23 @@ class _Run:
         dry_run = self._how.get("dry_run", False)
         if stage.model is None and dry_run:
             return replace(row, why_not="asks nobody")
+        how: How = {**self._how, "budget": self._budget()}
         try:
-            result = _STAGES[stage.stage](self, stage, dataset)
+            result = run_stage(StageCall(self._store, self._plan, stage, dataset, how))
         except ValueError as error:
             # The plan fits, so this is about what earlier stages left: nothing, in a dry run.
             if not dry_run:
                 raise
             return replace(row, why_not=f"not known before the stages before it ran ({error})")
-        asking = getattr(result, "asking", None)
-        if asking is not None:
+        askings = askings_of(result)
+        for asking in askings:
             self._tokens += asking.prompt_tokens + asking.completion_tokens
             self._cost += asking.cost or 0.0
-            self._stopped = asking.stopped
-        return replace(row, asking=asking, result=result)
-
-    def _asking(self, stage: PlanStage, dataset: PlanDataset) -> dict[str, Any]:
-        """Return what all asking stages take of the plan."""
-        from pipeline.asking import sampling_for
-
-        endpoint = self._plan.endpoints[stage.model or ""]
-        given = dict(stage.parameters)
-        form = given.pop("form", None)
-        if form == "auto":
-            endpoint, form = replace(endpoint, structured="auto"), None
-        drawn = {k: given.pop(k, None) for k in ("temperature", "top_p", "max_tokens")}
-        drawn["seed"] = given.pop("sampling_seed", None)
-        how: dict[str, Any] = {**self._how, "budget": self._budget()}
-        default = _default_sampling(stage.stage)
-        return {
-            "endpoint": endpoint,
-            "dataset": dataset.name,
-            "form": form,
-            "sampling": sampling_for(endpoint, default, **drawn),
-            **given,
-            **how,
-        }
+            self._stopped = self._stopped or asking.stopped
+        if not askings:
+            return replace(row, result=result)
+        whole = askings[0] if len(askings) == 1 else together(stage.stage, askings)
+        return replace(row, asking=whole, result=result)
 
     def _budget(self) -> Budget | None:
         """Return what is left of the bounds of the plan and of the caller."""
@@ -268,87 +233,6 @@ class _Run:
             max_cost=max(min(costs) - self._cost, 0.0) if costs else None,
         )
 
-    def generate(self, stage: PlanStage, dataset: PlanDataset) -> Any:
-        from pipeline.generating import generate
-
-        return generate(self._store, **self._limited(stage, dataset))
-
-    def decompose(self, stage: PlanStage, dataset: PlanDataset) -> Any:
-        from pipeline.decomposing import decompose
-
-        return decompose(self._store, **self._limited(stage, dataset))
-
-    def early_answer(self, stage: PlanStage, dataset: PlanDataset) -> Any:
-        from pipeline.early import early_answer
-
-        return early_answer(self._store, **self._limited(stage, dataset))
-
-    def judge(self, stage: PlanStage, dataset: PlanDataset) -> Any:
-        from pipeline.judging import judge
-
-        asking = self._asking(stage, dataset)
-        return judge(self._store, **asking, limit=dataset.limit, draw=dataset.seed)
-
-    def _limited(self, stage: PlanStage, dataset: PlanDataset) -> dict[str, Any]:
-        asking = self._asking(stage, dataset)
-        return {**asking, "limit": dataset.limit, "seed": dataset.seed}
-
-    def embed(self, stage: PlanStage, _dataset: PlanDataset | None) -> Any:
-        from pipeline.embedding import embed
-
-        given = dict(stage.parameters)
-        return embed(
-            self._store,
-            given.pop("embedder", "minilm"),
-            on_progress=self._how.get("on_progress", silent),
-            **given,
-        )
-
-    def score(self, stage: PlanStage, _dataset: PlanDataset | None) -> Any:
-        from pipeline.sampling import Design, make_items
-        from pipeline.scoring import ScoreParameters, chosen_metrics, score
-
-        given = dict(stage.parameters)
-        design = Design(**{k: given.pop(k) for k in ("k", "agreements", "seed") if k in given})
-        items = given.pop("items", True)
-        common = {k: given.pop(k) for k in ("embedder", "decomposition", "primary") if k in given}
-        if not common.get("primary", True):
-            common.pop("primary")
-        entailment = given.pop("entailment", None)
-        names = chosen_metrics(given.pop("metrics", "cheap"), entailment)
-        summary = score(
-            self._store,
-            metrics=names,
-            entailment=entailment,
-            workers=given.pop("workers", 1),
-            parameters=ScoreParameters(**given),
-            on_progress=self._how.get("on_progress", silent),
-            **common,
-        )
-        if items and summary.scoring.is_primary:
-            make_items(self._store, design)
-        return summary
-
-
-def _default_sampling(stage: str) -> Any:
-    from judges import decomposer, early_answerer, generator, path_judge
-
-    return {
-        "generate": generator,
-        "decompose": decomposer,
-        "early-answer": early_answerer,
-        "judge": path_judge,
-    }[stage].DEFAULT_SAMPLING
-
-
-_STAGES: Mapping[str, Callable[[_Run, PlanStage, Any], Any]] = {
-    "generate": _Run.generate,
-    "decompose": _Run.decompose,
-    "embed": _Run.embed,
-    "score": _Run.score,
-    "early-answer": _Run.early_answer,
-    "judge": _Run.judge,
-}
 
 __all__ = [
     "Plan",

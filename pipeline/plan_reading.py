@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from judges.endpoint import Endpoint, read_models
-from store.exchange.questions import MAPPINGS
+from pipeline.plan_keys import (
+    ASKING,
+    BUDGET_KEYS,
+    DATASET_KEYS,
+    NAME,
+    STAGES,
+    TABLES,
+    Check,
+    texts,
+)
 from store.keys import is_name
 
 
@@ -60,119 +68,6 @@ class Plan:
     max_cost: float | None = None
 
 
-Check = tuple[Callable[[Any], bool], str]
-"""Whether a value is right, and what would be."""
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def whole(least: int) -> Check:
-    """Check for a whole number."""
-    return (
-        lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= least,
-        f"a whole number from {least}",
-    )
-
-
-def between(low: float, high: float) -> Check:
-    """Check for a number in a range."""
-    bounds = f"from {low:g} to {high:g}" if math.isfinite(high) else f"from {low:g}"
-    return (lambda v: _is_number(v) and low <= v <= high, f"a number {bounds}")
-
-
-def one_of(*words: str) -> Check:
-    """Check for one of some words."""
-    return (lambda v: v in words, " or ".join(words))
-
-
-TRUTH: Check = (lambda v: isinstance(v, bool), "true or false")
-NAME: Check = (lambda v: isinstance(v, str) and is_name(v), "a name without control characters")
-
-SAMPLING: dict[str, Check] = {
-    "form": one_of("auto", "schema", "text"),
-    "temperature": between(0, 10),
-    "top_p": between(0, 1),
-    "max_tokens": whole(1),
-    "sampling_seed": whole(0),
-}
-"""How a model is sampled, the same for every stage that asks one."""
-
-STAGES: dict[str, dict[str, Check]] = {
-    "generate": {
-        "n": whole(1),
-        "length": one_of("short", "long"),
-        "variant": NAME,
-        **SAMPLING,
-    },
-    "decompose": {"name": NAME, "pool": NAME, **SAMPLING},
-    "embed": {"decomposition": NAME, "embedder": NAME},
-    "score": {
-        "decomposition": NAME,
-        "embedder": NAME,
-        "beta": between(0, 1),
-        "gamma": between(0, math.inf),
-        "alpha": between(0, 1),
-        "tau": between(-1, 1),
-        "terminal_weight": between(0, math.inf),
-        "edge_embedding": one_of("concat", "mean"),
-        "fact_edges": one_of("anchor", "all"),
-        "terminals": one_of("step", "fact"),
-        "missing": one_of("chain", "premise", "exclude"),
-        "electorate": one_of("both", "any"),
-        "bins": one_of("fd", "sturges"),
-        "metrics": NAME,
-        "entailment": NAME,
-        "workers": whole(1),
-        "primary": TRUTH,
-        "items": TRUTH,
-        "k": whole(1),
-        "agreements": between(0, 1),
-        "seed": whole(0),
-    },
-    "early-answer": {
-        "decomposition": NAME,
-        "pool": NAME,
-        "traces": one_of("all", "medoids"),
-        "empty": TRUTH,
-        **SAMPLING,
-    },
-    "judge": {
-        "schema": NAME,
-        "decomposition": NAME,
-        "items": one_of("cases", "sample", "all", "labelled"),
-        "labelled_by": NAME,
-        "rater": NAME,
-        "repeats": whole(1),
-        "seed": whole(0),
-        "pool": NAME,
-        "prompt": whole(1),
-        **SAMPLING,
-    },
-}
-"""The stages with their parameters."""
-
-ASKING = ("generate", "decompose", "early-answer", "judge")
-"""The stages that ask a model."""
-
-_DATASET_KEYS: dict[str, Check] = {
-    "files": (
-        lambda v: isinstance(v, str) or (isinstance(v, list) and v != [] and _texts(v)),
-        "a file or a list of files",
-    ),
-    "mapping": one_of(*MAPPINGS),
-    "limit": whole(1),
-    "seed": whole(0),
-}
-_BUDGET_KEYS: dict[str, Check] = {"max_tokens": whole(1), "max_cost": between(0, math.inf)}
-_TOP = ("models", "datasets", "stages", "budget")
-
-
-def _texts(values: Sequence[object]) -> bool:
-    return all(isinstance(v, str) and v for v in values)
-
-
 def read_plan(path: Path, models: Mapping[str, Endpoint] | None = None) -> Plan:
     """Read a plan. `models` are used where the plan names none of its own.
 
@@ -211,12 +106,12 @@ class _Reader:
 
     def plan(self, table: Mapping[str, Any], models: Mapping[str, Endpoint]) -> Plan:
         for key in table:
-            if key not in _TOP:
-                self.wrong("", f"{key!r} is unknown; {', '.join(_TOP)} are right")
+            if key not in TABLES:
+                self.wrong("", f"{key!r} is unknown; {', '.join(TABLES)} are right")
         endpoints = self._models(table.get("models"), models)
         datasets = self._datasets(table.get("datasets"))
         stages = tuple(self._stages(table.get("stages"), datasets, endpoints))
-        budget = self._table("budget", table.get("budget", {}), _BUDGET_KEYS)
+        budget = self._table("budget", table.get("budget", {}), BUDGET_KEYS)
         return Plan(
             self.path,
             datasets,
@@ -254,7 +149,7 @@ class _Reader:
             place = f"[datasets.{name}]"
             if not is_name(name):
                 self.wrong(place, f"the name is {_shown(name)}; {NAME[1]} is right")
-            good = self._table(place, table, _DATASET_KEYS)
+            good = self._table(place, table, DATASET_KEYS)
             files = good.get("files", ())
             paths = [self.path.parent / f for f in ([files] if isinstance(files, str) else files)]
             for path in paths:
@@ -310,6 +205,8 @@ class _Reader:
             own = {k: v for k, v in table.items() if k not in ("stage", "models", "datasets")}
             parameters = self._table(place, own, STAGES[stage])
             self._together(place, stage, parameters)
+            if "editor" in parameters:
+                self._chosen(place, "editor", parameters["editor"], endpoints)
             on = self._chosen(place, "datasets", table.get("datasets"), datasets)
             for model in self._asked(place, stage, table, endpoints):
                 yield PlanStage(stage, model, on, parameters, place)
@@ -322,8 +219,8 @@ class _Reader:
         if labelled != ("labelled_by" in parameters):
             self.wrong(place, 'items = "labelled" goes with labelled_by = "RATER", and only there')
         of_facts = parameters.get("schema") == "decomposition"
-        if not of_facts and ("decomposition" in parameters or parameters.get("items") == "sample"):
-            self.wrong(place, 'a decomposition and its sample go with schema = "decomposition"')
+        if not of_facts and "decomposition" in parameters:
+            self.wrong(place, 'a decomposition can only go with schema = "decomposition"')
         if of_facts and parameters.get("items") == "cases":
             self.wrong(place, 'items is "cases"; sample, all or labelled is right for facts')
 
@@ -348,7 +245,7 @@ class _Reader:
         if value is None:
             return tuple(known)
         names = [value] if isinstance(value, str) else value
-        if not isinstance(names, list) or not names or not _texts(names):
+        if not isinstance(names, list) or not names or not texts(names):
             self.wrong(f"{place} {key}", f"{_shown(value)}; a name or a list of names is right")
             return ()
         for name in names:

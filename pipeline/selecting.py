@@ -80,8 +80,12 @@ def chosen_pools(
     *,
     limit: int | None = None,
     seed: int | None = None,
+    ablated: bool = False,
 ) -> tuple[PoolRecord, ...]:
     """Return the pools of the chosen questions, those of one name where it is given.
+
+    Ablated pools are left out unless one is named, or `ablated`: what was sampled with reasoning
+    forbidden is nobody's answer.
 
     Raises
     ------
@@ -91,7 +95,11 @@ def chosen_pools(
     among = [p for p in store.pools() if p.dataset in set(datasets)]
     if not among:
         raise ValueError("no traces: medoid generate, or medoid import FILE… first")
-    found = [p for p in among if pool is None or p.pool == pool]
+    if pool is None:
+        links = {} if ablated else store.ablations()
+        found = [p for p in among if p.id not in links]
+    else:
+        found = [p for p in among if p.pool == pool]
     if not found:
         there = ", ".join(sorted({p.pool for p in among}))
         raise ValueError(f"no pool {pool!r} in the database; there are: {there}")

@@ -99,6 +99,14 @@ class CounterfactualQueue(Items):
             probability=min(n / len(population), 1.0) if population else None,
         )
 
+    def sampled_edits(self, editing_id: int) -> frozenset[EditPlace]:
+        """Return which of an editing's edits were drawn to be labelled."""
+        with self._read() as s:
+            rows = s.execute(
+                plain_select(_SAMPLE.trace_id, _SAMPLE.step).where(_SAMPLE.editing_id == editing_id)
+            )
+            return frozenset((trace, step) for trace, step in rows)
+
     def edit_queue(
         self,
         editing_id: int,

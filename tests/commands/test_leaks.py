@@ -97,7 +97,16 @@ n = 1
 [[stages]]
 stage = "early-answer"
 [[stages]]
+stage = "counterfactual"
+[[stages]]
+stage = "ablate"
+n = 1
+[[stages]]
 stage = "judge"
+[[stages]]
+stage = "judge"
+schema = "counterfactual"
+items = "all"
 """
 
 EXITS: dict[str, list[list[str]]] = {
@@ -182,6 +191,8 @@ EXITS: dict[str, list[list[str]]] = {
         ["judge", *ASKED, "--schema", "step"],
         ["judge", *ASKED, "--schema", "step", "--all", "--prompt-version", "1"],
         ["judge", *ASKED, "--schema", "pair"],
+        ["judge", *ASKED, "--schema", "counterfactual"],
+        ["judge", *ASKED, "--schema", "counterfactual", "--all"],
         ["judge", *ASKED, "--prompt-version", "1", "--all"],
         ["judge", *ASKED, "--planted", "3"],
         ["judge", *ASKED, "--planted", "3", "--rater", "judge"],
@@ -369,7 +380,13 @@ def test_nothing_sealed_is_asked(server: FaultServer) -> None:
 def test_which_trace_is_the_medoid_is_not_told_by_its_edits(server: FaultServer) -> None:
     """Only medoids are edited unless asked for otherwise: a key of an edit would name one."""
     asked = [server.url if part == SERVER else part for part in ASKED]
-    for call in (["counterfactual", *asked], ["counterfactual", "--sample", "3"]):
+    judging = ["judge", *asked, "--schema", "counterfactual"]
+    for call in (
+        ["counterfactual", *asked],
+        ["counterfactual", "--sample", "3"],
+        judging,
+        [*judging, "--all"],
+    ):
         for form in ([], ["--json"]):
             ran = medoid(*call, *form)
             assert ran.code == 0

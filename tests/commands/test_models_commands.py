@@ -459,6 +459,13 @@ def test_run_ends_with_a_table(server: FaultServer, hash_embedder: HashEmbedder)
     assert lines[2].split()[:9] == ["generate", "small", "own", "4", "0", "4", "0", "0", "72"]
     assert lines[3].split()[:2] == ["score", "2"]
     assert lines[4].split()[:8] == ["judge", "small", "own", "4", "0", "4", "0", "0"]
+    assert [line.split() for line in lines if line.startswith("dataset")] == [
+        ["dataset", "model", "traces", "parsed", "SC", "GSC", "disagree", "GRCS"],
+        ["dataset", "model", "EA", "CF", "ΔA", "ΔF", "judged"],
+        ["dataset", "model", "tokens", "cost", "time", "errors"],
+    ]
+    assert ["own", "small", "–", "–", "–", "–", "4"] in [line.split() for line in lines]
+    assert max(map(len, lines[lines.index("") :])) <= 80
     n = len(server.seen)
     again = medoid("run", "plan.toml", "--db", "new.db", "--json").json
     assert (again["complete"], len(server.seen)) == (True, n)

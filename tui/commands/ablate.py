@@ -47,10 +47,8 @@ from tui.commands.early import early_json, print_early
 from tui.commands.generate import generate_json, print_generated
 
 if TYPE_CHECKING:
-    from judges.endpoint import Endpoint
     from pipeline.ablating import AblateSummary
     from pipeline.ablation_report import AblationGroup, AblationReport
-    from pipeline.asking import How
     from pipeline.early import EarlySummary
     from scoring.faithfulness import AblationSummary
     from store import Store
@@ -123,6 +121,7 @@ def ablate(
         if not show:
             from judges.ablator import DEFAULT_SAMPLING
             from pipeline.ablating import ablate as run
+            from pipeline.ablating import answer_early
             from pipeline.asking import sampling_for
 
             if length not in ("short", "long"):
@@ -153,7 +152,9 @@ def ablate(
             )
             stopped = any(a.stopped for a in summary.askings)
             if early and not dry_run and not stopped:
-                answered = _answer_early(store, endpoint, summary, decomposition, chosen, how)
+                answered = answer_early(
+                    store, endpoint, summary, decomposition=decomposition, form=chosen, **how
+                )
         report = _report(store, which, dataset, pool, answered, needed=show)
     if as_json:
         print_json(
@@ -172,29 +173,6 @@ def ablate(
         for asking in askings:
             print_left(asking)
         end(*askings)
-
-
-def _answer_early(
-    store: Store,
-    endpoint: Endpoint,
-    summary: AblateSummary,
-    decomposition: str,
-    form: Any,
-    how: How,
-) -> EarlySummary:
-    """Ask for the early answers of the alternatives and of the medoids that were forbidden."""
-    from pipeline.ablating import early_traces
-    from pipeline.budgets import rest_of
-    from pipeline.early import early_answer
-
-    return early_answer(
-        store,
-        endpoint,
-        decomposition=decomposition,
-        only=early_traces(store, summary),
-        form=form,
-        **rest_of(how, *summary.askings),
-    )
 
 
 def _report(

@@ -54,7 +54,7 @@ def draw_edits(
         chosen = None
         if dataset or pool is not None:
             datasets = known_datasets(store, dataset or None)
-            chosen = [p.id for p in chosen_pools(store, datasets, pool)]
+            chosen = [p.id for p in chosen_pools(store, datasets, pool, ablated=True)]
         drawn = store.make_counterfactual_sample(made.id, n, seed, chosen)
     if as_json:
         print_json({"editing": name, "seed": seed, "n_sampled": drawn.n_sampled, **asdict(drawn)})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -34,7 +37,10 @@ from tui.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from pipeline.counterfactual import CounterfactualSummary
     from pipeline.plan import PlanError, PlanRow, PlanSummary
+    from pipeline.plan_stages import Ablated
+    from pipeline.plan_table import PlanFigures
     from pipeline.questions import QuestionSummary
 
 
@@ -127,13 +133,40 @@ def result_text(row: PlanRow) -> str:
         n = r.asking.n_replied
         return f"{percent(r.n_answers, n)} of replies give an answer" if n else ""
     if row.stage == "judge":
-        what = "paths" if r.decomposition is None else "decomposed traces"
+        what = r.what if r.decomposition is None else "decomposed traces"
         return f"{r.n_complete:,} of {r.n_items:,} {what} judged"
+    if row.stage == "counterfactual":
+        return _edited_text(r)
+    if row.stage == "ablate":
+        return _ablated_text(r)
     if row.stage == "score":
         return (
             f"{r.n_scored:,} scored, {r.n_known:,} known; SC and GSC disagree on {r.n_disagree:,}"
         )
     return f"{r.n_embedded:,} texts embedded, {r.n_known:,} known"
+
+
+def _edited_text(r: CounterfactualSummary) -> str:
+    if r.editing.estimate is not None:
+        return "edits to come are taken to be as long as their steps"
+    edits, answers = r.editing.n_replied, r.answering.n_replied
+    parts = [
+        f"{percent(r.n_edited, edits)} of new edits usable" if edits else "",
+        f"{percent(r.n_answers, answers)} of new answers parsed" if answers else "",
+    ]
+    return ", ".join(p for p in parts if p)
+
+
+def _ablated_text(r: Ablated) -> str:
+    if any(a.estimate is not None for a in r.sampled.askings):
+        return "early answers come on top, one for each step of every alternative"
+    n = sum(p.n_traces for p in r.sampled.pools)
+    voting = sum(p.n_voting for p in r.sampled.pools)
+    parts = [f"{percent(voting, n)} of new alternatives vote" if n else ""]
+    if r.answered is not None and r.answered.asking.n_replied:
+        replied = r.answered.asking.n_replied
+        parts.append(f"{percent(r.answered.n_answers, replied)} of replies give an answer")
+    return ", ".join(p for p in parts if p)
 
 
 COLUMNS = ("stage", "model", "dataset", "requests", "known", "ok", "not ok", "left", "tokens")
@@ -144,12 +177,11 @@ def print_plan(summary: PlanSummary, *, dry_run: bool = False) -> None:
     for dataset, questions in summary.questions.items():
         say(f"questions {dataset}: {_questions_text(questions)}")
     rows = [_cells(row, dry_run) for row in summary.rows]
-    widths = [max(len(r[i]) for r in (COLUMNS, *rows)) for i in range(len(COLUMNS))]
-    for cells in (COLUMNS, *rows):
-        names = "  ".join(f"{c:<{w}}" for c, w in zip(cells[:3], widths[:3], strict=True))
-        counts = "  ".join(f"{c:>{w}}" for c, w in zip(cells[3:9], widths[3:], strict=True))
-        rest = "".join(f"  {c}" for c in cells[9:] if c)
-        say(f"{names}  {counts}{rest}")
+    _print_rows(
+        [COLUMNS, *(r[:9] for r in rows)],
+        3,
+        ["", *("  ".join(c for c in r[9:] if c) for r in rows)],
+    )
     _print_figures(summary)
     if dry_run:
         say("nothing was asked, nothing written; tokens are at most, and prompts an estimate")
@@ -157,40 +189,76 @@ def print_plan(summary: PlanSummary, *, dry_run: bool = False) -> None:
         say(f"stopped: {summary.stopped}", err=True)
 
 
-FIGURES = (
-    *("dataset", "model", "traces", "parsed", "SC", "GSC", "disagree", "GRCS", "EA", "judged"),
-    *("tokens", "cost", "time", "errors"),
+def _print_rows(
+    lines: Sequence[Sequence[str]], names: int, notes: Sequence[str] | None = None
+) -> None:
+    """Print a table: so many columns of names, the rest numbers, each with its note.
+
+    On a terminal a note that does not fit stands in a line of its own.
+    """
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line, note in zip(lines, notes or [""] * len(lines), strict=True):
+        cells = [
+            f"{c:<{w}}" if i < names else f"{c:>{w}}"
+            for i, (c, w) in enumerate(zip(line, widths, strict=True))
+        ]
+        text = "  ".join(cells).rstrip()
+        if note and room is not None and len(text) + len(note) + 2 > room:
+            say(text)
+            say(f"    {note.strip()}")
+        else:
+            say(f"{text}  {note}" if note else text)
+
+
+FIGURES: Mapping[str, Callable[[PlanFigures], Sequence[str]]] = {
+    "traces parsed SC GSC disagree GRCS": lambda f: (
+        f"{f.n_traces:,}",
+        percent(f.n_parsed, f.n_traces),
+        _of(f.sc_correct, f.n_gold),
+        _of(f.gsc_correct, f.n_gold),
+        _of(f.n_disagree, f.n_scored),
+        _number(f.grcs),
+    ),
+    "EA CF ΔA ΔF judged": lambda f: (
+        *(_number(v) for v in (f.early, f.counterfactual, f.delta_a, f.delta_f)),
+        f"{f.n_judged:,}",
+    ),
+    "tokens cost time errors": lambda f: (
+        f"{f.tokens:,}",
+        "–" if f.cost is None else money(f.cost, f.currency),
+        clock(f.seconds),
+        f"{f.errors:,}",
+    ),
+}
+"""Columns, a table each, and the cells of one dataset and model."""
+
+MEANING = (
+    "SC, GSC: right of the scored questions with gold. GRCS: mean coherence, 1 = all",
+    "traces alike. EA: early answering, target own; CF: counterfactual editing against",
+    "the answer asked again; both 0 to 1, higher = relies more on its steps. ΔA, ΔF:",
+    "accuracy and faithfulness (target own) with the medoid forbidden, less its own.",
+    "Tokens, cost, time, errors are of this run. –: not there, or would tell gold.",
 )
 
 
 def _print_figures(summary: PlanSummary) -> None:
-    """Print what the run came to, a line for each dataset and model."""
-    from tui.commands.printing import number
-
+    """Print what the run came to, a line for each dataset and model in each of three tables."""
     if not summary.figures:
         return
-    lines: list[tuple[str, ...]] = [FIGURES]
-    for f in summary.figures:
-        share = [_of(n, f.n_gold) for n in (f.sc_correct, f.gsc_correct)]
-        lines.append(
-            (
-                *(f.dataset, f.model, f"{f.n_traces:,}", percent(f.n_parsed, f.n_traces), *share),
-                *(_of(f.n_disagree, f.n_scored), number(f.grcs), number(f.early)),
-                *(f"{f.n_judged:,}", f"{f.tokens:,}"),
-                "–" if f.cost is None else money(f.cost, f.currency),
-                *(clock(f.seconds), f"{f.errors:,}"),
-            )
-        )
-    widths = [max(len(line[i]) for line in lines) for i in range(len(FIGURES))]
+    for columns, cells in FIGURES.items():
+        say("")
+        head = ("dataset", "model", *columns.split())
+        _print_rows([head, *((f.dataset, f.model, *cells(f)) for f in summary.figures)], 2)
     say("")
-    for line in lines:
-        names = "  ".join(f"{c:<{w}}" for c, w in zip(line[:2], widths[:2], strict=True))
-        rest = "  ".join(f"{c:>{w}}" for c, w in zip(line[2:], widths[2:], strict=True))
-        say(f"{names}  {rest}")
-    say(
-        "SC, GSC: right of the scored questions with gold; GRCS: mean coherence, 1 = all traces "
-        "alike; EA: early answering, target own; tokens, cost, time, errors: of this run"
-    )
+    for line in MEANING:
+        say(line)
+
+
+def _number(value: float | None) -> str:
+    from tui.commands.printing import number
+
+    return number(value)
 
 
 def _of(n: int | None, among: int) -> str:
@@ -223,6 +291,7 @@ def _cells(row: PlanRow, dry_run: bool) -> tuple[str, ...]:
             f"{e.n_to_ask:,}",
             tokens,
             cost,
+            result_text(row) if row.stage in ("counterfactual", "ablate") else "",
         )
     cost = "" if a.cost is None else f"{money(a.cost, a.currency)}, "
     return (
