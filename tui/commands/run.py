@@ -235,7 +235,7 @@ FIGURES: Mapping[str, Callable[[PlanFigures], Sequence[str]]] = {
 
 MEANING = (
     "SC, GSC: right of the scored questions with gold. GRCS: mean coherence, 1 = all",
-    "traces alike. EA: early answering, target own; CF: counterfactual editing against",
+    "traces alike. EA: early answering, target own; CF: counterfactual editing, from",
     "the answer asked again; both 0 to 1, higher = relies more on its steps. ΔA, ΔF:",
     "accuracy and faithfulness (target own) with the medoid forbidden, less its own.",
     "Tokens, cost, time, errors are of this run. –: not there, or would tell gold.",
