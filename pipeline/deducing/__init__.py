@@ -1,0 +1,1 @@
+"""Deduction: problems made, solvers asked, values read, consistency measured."""
