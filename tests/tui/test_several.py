@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from store import Store
-from store.records import Category, LabelRecord, SchemaSpec
+from store.records import Category, LabelRecord, NewLabel, SchemaSpec
 from tests.tui.running import workbench
 from tui.app import MedoidApp
 from tui.screens.case import CaseScreen
@@ -350,3 +350,24 @@ def test_keys_are_the_schemas_own_where_they_are_digits(store: Store) -> None:
         "3": "unsure",
     }
     assert [*keyed(store.schema("cycle"))][-2:] == ["10", "11"]
+
+
+async def test_an_adjudication_takes_several_too(db: Path, store: Store, size: Size) -> None:
+    errors, ana = store.schema("errors"), store.rater("ana").id
+    row = next(r for r in store.cases(ana, schema="errors").rows if r.question_id == "q3")
+    paths = store.case(row.case_id, ana, errors).paths
+    for p in paths:
+        store.commit_label(ana, p.item_id, errors, categories=["calculation"])
+    with store.importing() as batch:
+        for p in paths:
+            key = store.item_keys([p.item_id])[p.item_id]
+            batch.add_label(NewLabel(key, "errors", "gem", "judge", "labelled", "none"))
+    store.reveal(row.case_id, ana, errors)
+    async with workbench(db, size, schema="errors") as desk:
+        await desk.press("a", "enter", "enter", "a", "4", "1", "3")
+        assert "● 1 calculation" in desk.text
+        assert "● 4" not in desk.text
+        await desk.press("3", "3", "enter", *"both", "enter")
+        assert "the raters' labels stay" in desk.flat
+        (made,) = store.adjudications("errors")
+        assert (made.category, made.reason) == ("calculation+understanding", "both")

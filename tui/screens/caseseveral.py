@@ -7,6 +7,7 @@ from textual.content import Content
 from store.records import CaseView, Category, PathView
 from tui.pathlines import place_name
 from tui.screens.casesaves import CaseSaves
+from tui.taking import take
 from tui.text import safe
 
 
@@ -56,16 +57,7 @@ class CaseSeveral(CaseSaves):
 
     def toggle(self, choice: Category) -> None:
         """Take a category on or off; one that excludes the others, and unsure, stand alone."""
-        schema = self.session.schema
-        alone = {c.name for c in schema.categories if _alone(c)}
-        before = set(self._taken())
-        if choice.name in before:
-            after = before - {choice.name}
-        elif choice.name in alone:
-            after = {choice.name}
-        else:
-            after = (before - alone) | {choice.name}
-        self.toggled = tuple(c.name for c in schema.categories if c.name in after)
+        self.toggled = take(self.session.schema, self._taken(), choice)
         self.draw()
         self.say_state()
 
@@ -141,7 +133,3 @@ class CaseSeveral(CaseSaves):
     async def open(self, case_id: int, *, item_id: int | None = None) -> bool:
         self.toggled = None
         return await super().open(case_id, item_id=item_id)
-
-
-def _alone(category: Category) -> bool:
-    return category.excludes_others or category.state != "labelled" or category.name == "none"

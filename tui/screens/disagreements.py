@@ -21,6 +21,7 @@ from tui.caselist import CaseList, Query
 from tui.screens.base import WorkScreen, breadcrumb
 from tui.screens.modals import NoteScreen
 from tui.session import Session
+from tui.taking import take
 from tui.text import safe
 from tui.widgets.bars import Keys, Line
 from tui.widgets.lines import LateRow, Lines
@@ -207,22 +208,22 @@ class DisagreementsScreen(WorkScreen):
         if row is None or schema is None:
             self._refuse_nothing()
             return
-        if schema.multi:
-            self.refuse("this schema lets several categories hold: adjudicate by importing labels")
-            return
 
-        def chosen(category: Category | None) -> None:
-            if category is None:
+        def chosen(taken: tuple[Category, ...] | None) -> None:
+            if taken is None:
                 self.say("nothing was decided")
-            elif category.takes_first_wrong_step and category.state == "labelled":
-                self._ask_step(row, schema, category)
+            elif any(c.takes_first_wrong_step and c.state == "labelled" for c in taken):
+                self._ask_step(row, schema, taken)
             else:
-                self._ask_reason(row, schema, category, None)
+                self._ask_reason(row, schema, taken, None)
 
         self.app.push_screen(ChoiceScreen(schema), chosen)
 
-    def _ask_step(self, row: Disagreement, schema: SchemaRecord, category: Category) -> None:
-        named = {s for c, s in zip(row.said, row.steps, strict=True) if c == category.name}
+    def _ask_step(
+        self, row: Disagreement, schema: SchemaRecord, taken: tuple[Category, ...]
+    ) -> None:
+        name = "+".join(c.name for c in taken)
+        named = {s for c, s in zip(row.said, row.steps, strict=True) if c == name}
         start = str(named.pop()) if len(named) == 1 and None not in named else ""
 
         def stepped(text: str | None) -> None:
@@ -231,12 +232,16 @@ class DisagreementsScreen(WorkScreen):
             elif text and not text.isdecimal():
                 self.refuse(f"not a step: {NO_STEP}")
             else:
-                self._ask_reason(row, schema, category, int(text) if text else None)
+                self._ask_reason(row, schema, taken, int(text) if text else None)
 
         self.app.push_screen(NoteScreen("First wrong step: its number", start), stepped)
 
     def _ask_reason(
-        self, row: Disagreement, schema: SchemaRecord, category: Category, step: int | None
+        self,
+        row: Disagreement,
+        schema: SchemaRecord,
+        taken: tuple[Category, ...],
+        step: int | None,
     ) -> None:
         before = "" if row.adjudication is None else row.adjudication.reason
 
@@ -246,7 +251,7 @@ class DisagreementsScreen(WorkScreen):
             elif not reason:
                 self.refuse("not decided: an adjudication needs a reason")
             else:
-                await self._adjudicate(row, schema, category, step, reason)
+                await self._adjudicate(row, schema, taken, step, reason)
 
         self.app.push_screen(NoteScreen("Why is this label right?", before), reasoned)
 
@@ -254,18 +259,20 @@ class DisagreementsScreen(WorkScreen):
         self,
         row: Disagreement,
         schema: SchemaRecord,
-        category: Category,
+        taken: tuple[Category, ...],
         step: int | None,
         reason: str,
     ) -> None:
         session = self.session
+        names = tuple(c.name for c in taken if c.state == "labelled")
         made = await self.attempt(
             lambda: session.store.adjudicate(
                 row.item_id,
                 session.rater.id,
                 schema,
-                state=category.state,
-                category=category.name if category.state == "labelled" else None,
+                state=taken[0].state,
+                category=names[0] if names and not schema.multi else None,
+                categories=names if names and schema.multi else None,
                 first_wrong_step=step,
                 reason=reason,
             ),
@@ -276,15 +283,19 @@ class DisagreementsScreen(WorkScreen):
             self._read()
 
 
-class ChoiceScreen(ModalScreen[Category | None]):
-    """Asks for one of a schema's choices by its key."""
+class ChoiceScreen(ModalScreen[tuple[Category, ...] | None]):
+    """Asks for one of a schema's choices by its key; for several, where several may hold."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False),
+        Binding("enter", "done", show=False),
+    ]
 
     def __init__(self, schema: SchemaRecord) -> None:
         super().__init__()
+        self._schema = schema
         self._choices = {c.key: c for c in schema.categories if c.state != "skipped"}
-        self._question = schema.question
+        self._taken: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Stack(classes="dialog"):
@@ -293,20 +304,37 @@ class ChoiceScreen(ModalScreen[Category | None]):
             yield Line(id="dialog-keys")
 
     def on_mount(self) -> None:
-        self.query_one("#dialog-title", Line).show(safe(self._question))
+        self.query_one("#dialog-title", Line).show(safe(self._schema.question))
+        several = "digits: the labels that are right   enter: these"
+        one = "a digit: the label that is right"
+        keys = several if self._schema.multi else one
+        self.query_one("#dialog-keys", Line).show(f"{keys}   esc: leave it")
+        self._draw()
+
+    def _draw(self) -> None:
         parts = [
-            Content.assemble((key, "bold"), " ") + safe(c.name) for key, c in self._choices.items()
+            Content.assemble(("● " if c.name in self._taken else ""), (key, "bold"), " ")
+            + safe(c.name)
+            for key, c in self._choices.items()
         ]
         self.query_one("#confirm", Paragraph).show("", Content("   ").join(parts), limit=4)
-        self.query_one("#dialog-keys", Line).show(
-            "a digit: the label that is right   esc: leave it"
-        )
 
     def on_key(self, event: Key) -> None:
         chosen = self._choices.get(event.character or "")
-        if chosen is not None:
-            event.stop()
-            self.dismiss(chosen)
+        if chosen is None:
+            return
+        event.stop()
+        if self._schema.multi:
+            self._taken = take(self._schema, self._taken, chosen)
+            self._draw()
+        else:
+            self.dismiss((chosen,))
+
+    def action_done(self) -> None:
+        if self._taken:
+            self.dismiss(tuple(c for c in self._schema.categories if c.name in self._taken))
+        else:
+            self.app.bell()
 
     def action_leave(self) -> None:
         self.dismiss(None)
