@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.figures import HALF_WIDTH, MoreLabels, more_labels, paradox
-from pipeline.laying import Laid, inclusions, lay, never_sampled
+from pipeline.laying import Laid, Readings, inclusions, lay, never_sampled
 from pipeline.several import SeveralReport, several_of
 from scoring.agreement import (
     AgreementSummary,
@@ -124,11 +124,13 @@ def pair_report(
     unsealed: bool = False,
     weights: Any = None,
     half_width: float = HALF_WIDTH,
+    readings: Readings | None = None,
 ) -> PairReport:
     """Compare two raters' standing labels (made before a reveal, or of unknown origin).
 
     A person who still has sealed items to label is compared on what they have revealed only,
-    unless `unsealed`: a running comparison tells the other's label, item by item.
+    unless `unsealed`: a running comparison tells the other's label, item by item. `readings` are
+    shared by the pairs of one report, so that no rater's labels are read twice.
 
     Raises
     ------
@@ -143,11 +145,14 @@ def pair_report(
             "adjudications are on disagreements only, so κ with them would be of no use: "
             "medoid agreement --judge NAME --truth adjudicated joins them with what people agree on"
         )
-    laid = lay(store, schema, [a, b], unsealed=unsealed)
-    return _report(store, laid, weights, half_width)
+    readings = readings or Readings(store)
+    laid = lay(store, schema, [a, b], unsealed=unsealed, readings=readings)
+    return _report(store, readings, laid, weights, half_width)
 
 
-def _report(store: Store, laid: Laid, weights: Any, half_width: float) -> PairReport:
+def _report(
+    store: Store, readings: Readings, laid: Laid, weights: Any, half_width: float
+) -> PairReport:
     (a, b), schema = (r.name for r in laid.raters), laid.schema
     kinds = {r.name: r.kind for r in laid.raters}
     categories = laid.names
@@ -174,9 +179,9 @@ def _report(store: Store, laid: Laid, weights: Any, half_width: float) -> PairRe
         ac1=ac1,
         summary=summary,
         states={name: laid.states(name) for name in (a, b)},
-        origins={name: store.label_origin_counts(schema.name, name) for name in (a, b)},
+        origins={name: readings.label_origin_counts(schema.name, name) for name in (a, b)},
         judges=tuple(
-            store.judge_summary(name, schema.name) for name in (a, b) if kinds[name] == "judge"
+            readings.judge_summary(name, schema.name) for name in (a, b) if kinds[name] == "judge"
         ),
         n_questions=len({q for q, n in zip(laid.questions, both, strict=True) if n}),
         versions={name: laid.versions(name) for name in (a, b)},

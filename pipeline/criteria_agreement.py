@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pipeline.laying import Laid, lay
+from pipeline.laying import Laid, Readings, lay
 from scoring.agreement import (
     ConfusionTable,
     Kappa,
@@ -63,6 +63,7 @@ def criteria_report(
     *,
     unsealed: bool = False,
     weights: Any = None,
+    readings: Readings | None = None,
 ) -> CriteriaReport | None:
     """Compare two raters criterion by criterion; None under a schema that labels something else.
 
@@ -75,7 +76,7 @@ def criteria_report(
     """
     if store.schema(schema).item_kind != CRITERION:
         return None
-    laid = lay(store, schema, [a, b], unsealed=unsealed)
+    laid = lay(store, schema, [a, b], unsealed=unsealed, readings=readings)
     keys = [TraceItemKey.parse(place.item) for place in laid.places]
     return CriteriaReport(
         (a, b),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pipeline.sealing import finished_decompositions, is_running, known_rater
 from store import Store
 from store.compare_records import ADJUDICATED, DesignStratum, StandingLabel
 from store.keys import TraceItemKey
-from store.records import RaterRecord, SchemaRecord
+from store.records import JudgeSummary, RaterRecord, SchemaRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,45 @@ def is_held(label: StandingLabel) -> bool:
     return str(label.state) == "held"
 
 
-def lay(store: Store, schema: str, raters: Sequence[str], *, unsealed: bool = False) -> Laid:
-    """Lay raters' standing labels side by side.
+class Readings:
+    """What a report reads of each rater, read once however many pairs the rater is in."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._read: dict[tuple[str, str, str], Any] = {}
+
+    def standing(self, schema: str, rater: str) -> tuple[StandingLabel, ...]:
+        """Return the rater's labels as they count for a comparison."""
+        found: tuple[StandingLabel, ...] = self._once("standing", schema, rater)
+        return found
+
+    def label_origin_counts(self, schema: str, rater: str) -> dict[str, int]:
+        """Count the rater's labels by whether they were made before the reveal."""
+        found: dict[str, int] = self._once("label_origin_counts", schema, rater)
+        return found
+
+    def judge_summary(self, rater: str, schema: str) -> JudgeSummary:
+        """Return what a judge's verdicts say of the judge."""
+        found: JudgeSummary = self._once("judge_summary", rater, schema)
+        return found
+
+    def _once(self, what: str, first: str, second: str) -> Any:
+        key = (what, first, second)
+        if key not in self._read:
+            read: Callable[[str, str], Any] = getattr(self._store, what)
+            self._read[key] = read(first, second)
+        return self._read[key]
+
+
+def lay(
+    store: Store,
+    schema: str,
+    raters: Sequence[str],
+    *,
+    unsealed: bool = False,
+    readings: Readings | None = None,
+) -> Laid:
+    """Lay raters' standing labels side by side; `readings` spares reading a rater's again.
 
     A person who still has sealed items to label is compared on what they have revealed only,
     unless `unsealed`: a running comparison tells the others' labels, item by item.
@@ -99,9 +137,10 @@ def lay(store: Store, schema: str, raters: Sequence[str], *, unsealed: bool = Fa
         (d.dataset, d.pool, d.name): d.n for d in store.design_strata()
     }
     found: dict[str, dict[int, StandingLabel]] = {}
+    read = readings or Readings(store)
     held: dict[str, set[int]] = {}
     for rater in known:
-        rows = {x.item_id: x for x in store.standing(schema, rater.name)}
+        rows = {x.item_id: x for x in read.standing(schema, rater.name)}
         kept_back: set[int] = set()
         if not unsealed and is_running(store, rater, schema):
             free = finished_decompositions(store, rater, schema)

@@ -6,8 +6,10 @@ import pytest
 
 from pipeline.agreement import default_pairs, pair_report, read_ratings
 from pipeline.importing import import_files
+from pipeline.laying import Readings
 from scoring.agreement import pairwise_agreement
 from store import Store
+from store.compare_records import StandingLabel
 from tests.pipeline.conftest import line, write_lines
 
 
@@ -124,3 +126,20 @@ def test_bad_ratings_files_are_named(tmp_path: Path, content: bytes, message: st
     with pytest.raises(ValueError, match=message) as error:
         read_ratings(path)
     assert str(path) in str(error.value)
+
+
+def test_a_report_of_pairs_reads_no_rater_twice(
+    labelled: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+    real = labelled.standing
+
+    def standing(schema: str, rater: str) -> tuple[StandingLabel, ...]:
+        asked.append((schema, rater))
+        return real(schema, rater)
+
+    monkeypatch.setattr(labelled, "standing", standing)
+    readings = Readings(labelled)
+    pairs = [pair_report(labelled, a, b, readings=readings) for a, b in default_pairs(labelled)]
+    assert sorted(asked) == [("path", "ana"), ("path", "bob"), ("path", "gemma")]
+    assert [p.kappa.n for p in pairs] == [8, 4, 4]

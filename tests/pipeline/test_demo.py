@@ -159,7 +159,9 @@ def test_bundled_files_are_all_there() -> None:
         "README.md",
         "embeddings.npz",
         "judge.jsonl",
+        "problems.toml",
         "prompts.md",
         "reference.jsonl",
+        "relations",
         "traces.jsonl",
     }

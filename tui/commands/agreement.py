@@ -209,7 +209,7 @@ def _of_project(
     from pipeline.agreement import default_pairs, pair_report
     from pipeline.criteria_agreement import criteria_report
     from pipeline.figures import read_weights
-    from pipeline.laying import lay
+    from pipeline.laying import Readings, lay
     from pipeline.several import several_of
     from tui.commands.agreement_lines import plain, print_plan, print_several
     from tui.commands.criteria_lines import criteria_json, print_criteria
@@ -225,15 +225,20 @@ def _of_project(
     if how["unsealed"]:
         named = "; ".join(f"{a}, {b}" for a, b in pairs)
         store.record_unseal(f"agreement of {named} on {schema}", whoever_asks())
-    reports = [pair_report(store, a, b, weights=similar, **how) for a, b in pairs]
+    readings = Readings(store)
+    reports = [
+        pair_report(store, a, b, weights=similar, readings=readings, **how) for a, b in pairs
+    ]
     criteria = [
-        criteria_report(store, a, b, schema, unsealed=how["unsealed"], weights=similar)
+        criteria_report(
+            store, a, b, schema, unsealed=how["unsealed"], weights=similar, readings=readings
+        )
         for a, b in pairs
     ]
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     every = None
     if len(names) > 2 or measure != "nominal":
-        laid = lay(store, schema, names, unsealed=how["unsealed"])
+        laid = lay(store, schema, names, unsealed=how["unsealed"], readings=readings)
         every = several_of(laid, measure=measure, weights=similar) if laid.places else None
     if as_json:
         told = [
