@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,7 +11,8 @@ from judges.endpoint import Price
 from judges.requests import Reply, ReplyCache, Request
 from judges.wire import token_bound
 
-BYTES_PER_TOKEN = 4
+BYTES_PER_TOKEN = 3.0
+"""Of a prompt with its chat template: rather too many tokens guessed than too few."""
 FIRST_GUESS = 512
 """Tokens a reply without a bound is taken to need, before any has come."""
 CHUNK = 256
@@ -100,7 +101,8 @@ class Purse:
             return
         prompt, completion = reply.prompt_tokens, reply.completion_tokens
         prompt = need.prompt_tokens if prompt is None else prompt
-        completion = _tokens_of(reply.text) if completion is None else completion
+        if completion is None:
+            completion = math.ceil(text_bytes(reply.text) / BYTES_PER_TOKEN)
         self._replies += 1
         self._completion_tokens += completion
         self._tokens += prompt + completion
@@ -128,7 +130,7 @@ class Estimate:
     """What asking would take, as far as it can be told beforehand.
 
     `n_cached` includes requests equal to one that will be asked. `prompt_tokens` is an estimate
-    (a quarter of the prompts' bytes, schemas and chat templates not counted).
+    by the prompts' bytes, `bytes_per_token` the ratio on the whole, None with nothing to ask.
     `max_completion_tokens` is the sum of the replies' bounds, None when one has none; `cost` is
     that of both, so a rough upper bound, None without a price or without all bounds.
     """
@@ -139,13 +141,21 @@ class Estimate:
     prompt_tokens: int
     max_completion_tokens: int | None
     cost: float | None
+    bytes_per_token: float | None = None
 
 
 def estimate(
-    requests: Iterable[Request], cache: ReplyCache | None = None, price: Price | None = None
+    requests: Iterable[Request],
+    cache: ReplyCache | None = None,
+    price: Price | None = None,
+    bytes_per_token: Callable[[Request], float] | None = None,
 ) -> Estimate:
-    """Return what asking the requests would take. Nothing is asked."""
-    n_requests = prompt_tokens = completion_tokens = 0
+    """Return what asking the requests would take. Nothing is asked.
+
+    `bytes_per_token` says how many bytes of a request's messages are a token, `BYTES_PER_TOKEN`
+    where it is not given.
+    """
+    n_requests = prompt_tokens = completion_tokens = n_bytes = 0
     bounded = True
     to_ask: set[str] = set()
     source = iter(requests)
@@ -157,7 +167,10 @@ def estimate(
             if request.key in to_ask or (kept is not None and kept.replied):
                 continue
             to_ask.add(request.key)
-            prompt_tokens += guess_tokens(request)
+            size = prompt_bytes(request)
+            ratio = bytes_per_token(request) if bytes_per_token else BYTES_PER_TOKEN
+            n_bytes += size
+            prompt_tokens += math.ceil(size / ratio)
             bound = token_bound(request)
             bounded = bounded and bound is not None
             completion_tokens += bound or 0
@@ -169,14 +182,20 @@ def estimate(
         prompt_tokens=prompt_tokens,
         max_completion_tokens=completion_tokens if bounded else None,
         cost=price.cost(prompt_tokens, completion_tokens) if price and priced else None,
+        bytes_per_token=n_bytes / prompt_tokens if prompt_tokens else None,
     )
 
 
+def prompt_bytes(request: Request) -> int:
+    """Return how many bytes of UTF-8 a request's messages have."""
+    return sum(text_bytes(m.content) for m in request.messages)
+
+
 def guess_tokens(request: Request) -> int:
-    """Return about how many tokens a prompt has: a quarter of its bytes in UTF-8."""
-    return sum(_tokens_of(m.content) for m in request.messages)
+    """Return about how many tokens a prompt has, by its bytes alone."""
+    return math.ceil(prompt_bytes(request) / BYTES_PER_TOKEN)
 
 
-def _tokens_of(text: str) -> int:
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-    return -(-size // BYTES_PER_TOKEN)
+def text_bytes(text: str) -> int:
+    """Return how many bytes of UTF-8 a text has."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 from judges.requests import REPLIED, Reply, Request, Sampling
 from pipeline.models import with_findings
 from pipeline.progress import OnProgress, Progress, silent
-from pipeline.replies import StoreCache
-from pipeline.runs import running
+from pipeline.replies import StoreCache, TokenSizes
+from pipeline.runs import at_the_same_work, running
 from pipeline.saving import Saver
 from store import Store
 
@@ -34,13 +34,14 @@ N_REASONS = 5
 class How(TypedDict, total=False):
     """What every stage that asks takes besides its own parameters.
 
-    `budget` bounds what is used; `stop` ends the stage in good order from another thread;
+    `budget` bounds what is used; `on_note` is told what the user should know at once; `stop` ends the stage in good order from another thread;
     `transport` stands in for the network; with `dry_run` nothing is asked and nothing written; with `batch`
     requests go to the server's Batch API.
     """
 
     budget: Budget | None
     on_progress: OnProgress
+    on_note: Callable[[str], None]
     stop: threading.Event | None
     transport: httpx2.AsyncBaseTransport | None
     dry_run: bool
@@ -72,6 +73,7 @@ class AskSummary:
     each ended, `n_cached` were answered by kept replies; `reasons` counts the failed by what the
     server said (the most frequent). `cost` is in `currency`, None without a price. `stopped` says
     why asking ended early. `servers` is told where there are several.
+    `elsewhere` says that another process was at the same work when this one began.
     """
 
     stage: str
@@ -91,6 +93,7 @@ class AskSummary:
     stopped: str | None = None
     estimate: Estimate | None = None
     servers: tuple[ServerUse, ...] = ()
+    elsewhere: str | None = None
 
     @property
     def n_replied(self) -> int:
@@ -132,23 +135,14 @@ class AskSummary:
                 "currency",
                 "seconds",
                 "stopped",
+                "elsewhere",
             )
         }
         out |= {"outcomes": dict(self.outcomes), "reasons": dict(self.reasons)}
         out["servers"] = [asdict(server) for server in self.servers]
         e = self.estimate
-        out["estimate"] = None if e is None else {n: getattr(e, n) for n in _ESTIMATE_FIELDS}
+        out["estimate"] = None if e is None else asdict(e)
         return out
-
-
-_ESTIMATE_FIELDS = (
-    "n_requests",
-    "n_cached",
-    "n_to_ask",
-    "prompt_tokens",
-    "max_completion_tokens",
-    "cost",
-)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -217,7 +211,8 @@ def ask_jobs(
         price = endpoint.price
         if how.get("batch") is not None:
             price = endpoint.batch_price or price
-        found = estimate((j.request for j in jobs), StoreCache(store), price)
+        sizes = TokenSizes(store)
+        found = estimate((j.request for j in jobs), StoreCache(store), price, sizes)
         return replace(
             empty,
             n_requests=found.n_requests,
@@ -229,6 +224,9 @@ def ask_jobs(
         return empty
     endpoint = with_findings(store, endpoint)
     with running(store, stage, parameters, total, unit) as run:
+        empty = replace(empty, elsewhere=at_the_same_work(store, stage, parameters, run.run_id))
+        if empty.elsewhere is not None and "on_note" in how:
+            how["on_note"](empty.elsewhere)
         asking: _Asking[T] = _Asking(endpoint, empty, total, unit, how)
         try:
             with Saver(

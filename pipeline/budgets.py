@@ -63,13 +63,16 @@ def _estimates(found: Sequence[Estimate], one_currency: bool) -> Estimate | None
 
     if not found:
         return None
+    prompt_tokens = sum(e.prompt_tokens for e in found)
+    n_bytes = sum((e.bytes_per_token or 0.0) * e.prompt_tokens for e in found)
     most = [e.max_completion_tokens for e in found if e.max_completion_tokens is not None]
     costs = [e.cost for e in found if e.cost is not None]
     return Estimate(
         n_requests=sum(e.n_requests for e in found),
         n_cached=sum(e.n_cached for e in found),
         n_to_ask=sum(e.n_to_ask for e in found),
-        prompt_tokens=sum(e.prompt_tokens for e in found),
+        prompt_tokens=prompt_tokens,
         max_completion_tokens=sum(most) if len(most) == len(found) else None,
         cost=sum(costs) if len(costs) == len(found) and one_currency else None,
+        bytes_per_token=n_bytes / prompt_tokens if prompt_tokens else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pipeline.models import look_at
 from pipeline.version import TOOL_VERSION
 from store import Store, StoreError, open_store
+from store.model_records import RoleUsage, StageUsage
 
 if TYPE_CHECKING:
     import httpx2
@@ -39,7 +40,11 @@ class ServerCheck:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What was found; `problems` are what keeps something from working, `warnings` what may."""
+    """What was found; `problems` are what keeps something from working, `warnings` what may.
+
+    `usage` is what each role used of each model by the kept replies, `stages` how often the runs of
+    each stage asked and found a kept reply; `currencies` is of costs, by model.
+    """
 
     medoid: str
     python: str
@@ -49,6 +54,9 @@ class Checkup:
     servers: tuple[ServerCheck, ...] = ()
     problems: tuple[str, ...] = field(default=())
     warnings: tuple[str, ...] = ()
+    usage: tuple[RoleUsage, ...] = ()
+    stages: tuple[StageUsage, ...] = ()
+    currencies: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def well(self) -> bool:
@@ -73,9 +81,12 @@ def check_up(
     problems += [f"package {name} is missing" for name, found in packages.items() if found is None]
     embedder = _embedder(problems)
     store: Store | None = None
+    usage: tuple[RoleUsage, ...] = ()
+    stages: tuple[StageUsage, ...] = ()
     try:
         store = open_store(db, create=False)
         database = f"{store.file or store.url}: schema {store.revision}, {_counts(store)}"
+        usage, stages = store.usage_by_role(), store.usage_by_stage()
     except StoreError as error:
         database = str(error)
         if _is_there(db):
@@ -98,6 +109,9 @@ def check_up(
         servers,
         tuple(problems),
         tuple(_too_slow(endpoints, servers, max_tokens)),
+        usage,
+        stages,
+        {e.model: e.price.currency for e in endpoints if e.price is not None},
     )
 
 

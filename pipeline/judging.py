@@ -14,8 +14,9 @@ from judges.requests import Form, Sampling
 from pipeline.asking import AskSummary, How
 from pipeline.judged import SAMPLED_KINDS, Which, default_items
 from pipeline.models import FormChoice
+from scoring.agreement import OrderEffect, order_effect
 from store import Store
-from store.model_records import VotesSettled
+from store.model_records import VoteRecord, VotesSettled
 
 if TYPE_CHECKING:
     from judges.endpoint import Endpoint
@@ -66,7 +67,8 @@ class JudgeRunSummary:
     with three verdicts, which `criteria` counts by criterion; `n_factless` traces have no facts
     and are not judged. `settled` and `agreement` are over criteria then.
 
-    `what` the items are called. `first_wrong` is told of steps.
+    `what` the items are called. `first_wrong` is told of steps. `orders` says whether verdicts
+    follow the order in which the words were offered.
     """
 
     asking: AskSummary
@@ -87,6 +89,7 @@ class JudgeRunSummary:
     schema: str = "path"
     what: str = "paths"
     first_wrong: FirstWrongCounts | None = None
+    orders: OrderEffect | None = None
 
 
 def judge(
@@ -184,6 +187,11 @@ def judge(
         prompt=prompt,
         **how,
     )
+
+
+def orders_of(complete: Iterable[Sequence[VoteRecord]]) -> OrderEffect:
+    """Return whether the verdicts on some items follow the order of the words."""
+    return order_effect([(v.option_order, v.category) for v in said] for said in complete)
 
 
 def self_agreement(verdicts: Sequence[Sequence[str | None]]) -> SelfAgreement:

@@ -24,6 +24,7 @@ from pipeline.judging import (
     CRITERIA_SCHEMA,
     UNPARSED,
     JudgeRunSummary,
+    orders_of,
     self_agreement,
 )
 from pipeline.models import choose_form
@@ -316,6 +317,7 @@ class _Stage(JudgeStage[PoolRecord]):
             settled=self._settle(self._rater_id, complete),
             verdicts=dict(sorted(sum(counts.values(), Counter()).items())),
             flags={name: n // len(CRITERIA) for name, n in sorted(flags.items())},
+            orders=orders_of(complete.values()),
             agreement=self_agreement([[v.category for v in said] for said in complete.values()]),
             criteria={name: dict(sorted(n.items())) for name, n in counts.items()},
         )

@@ -28,7 +28,7 @@ from pipeline.judged import (
     rubric_role,
     source_of,
 )
-from pipeline.judging import UNPARSED, FirstWrongCounts, JudgeRunSummary, self_agreement
+from pipeline.judging import UNPARSED, FirstWrongCounts, JudgeRunSummary, orders_of, self_agreement
 from pipeline.models import FormChoice, choose_form
 from pipeline.raters import check_labelled, judge_name
 from pipeline.replies import reply_outcome
@@ -284,6 +284,7 @@ class ItemStage(JudgeStage[ItemGroup[C]]):
             settled=self._settle(self._rater_id, complete),
             verdicts=dict(sorted(Counter(v.category or UNPARSED for v in every).items())),
             flags=dict(sorted(Counter(f for v in every for f in v.flags).items())),
+            orders=orders_of(complete.values()),
             agreement=self_agreement([[v.category for v in said] for said in complete.values()]),
             first_wrong=self._first_wrong(ids, complete),
         )

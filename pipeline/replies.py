@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from judges.budget import BYTES_PER_TOKEN, text_bytes
 from judges.requests import Outcome, Reply, Request
 from store import Store
 from store.model_records import ReplyOutcome, ReplyRecord, RequestRecord
@@ -28,6 +29,31 @@ class StoreCache:
         n_new = self._store.keep_replies([(_request(q), _record(r)) for q, r in entries])
         keys = list(dict.fromkeys(q.key for q, _ in entries))
         return {} if n_new == len(keys) else self.find_replies(keys)
+
+
+class TokenSizes:
+    """How many bytes of a prompt are a token, by replies that are kept.
+
+    Those of the request's model and role tell best, then those of the model alone; where none is
+    kept it is `BYTES_PER_TOKEN`.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[tuple[str, str], float] = {}
+
+    def __call__(self, request: Request) -> float:
+        """Return how many bytes of a request's messages are a token."""
+        key = (request.model, request.role)
+        if key not in self._known:
+            self._known[key] = self._found(*key)
+        return self._known[key]
+
+    def _found(self, model: str, role: str) -> float:
+        samples = self._store.prompt_samples(model, role) or self._store.prompt_samples(model)
+        n_bytes = sum(text_bytes(content) for body, _ in samples for _, content in body["messages"])
+        n_tokens = sum(tokens for _, tokens in samples)
+        return n_bytes / n_tokens if n_bytes and n_tokens else BYTES_PER_TOKEN
 
 
 def _request(request: Request) -> RequestRecord:

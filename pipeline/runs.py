@@ -8,6 +8,7 @@ from typing import Any
 
 from pipeline.version import TOOL_VERSION
 from store import Store
+from store.columns import canonical
 from store.model_records import RunState
 
 
@@ -44,3 +45,25 @@ def running(
         raise
     finally:
         store.end_run(run_id, run.state, run.summary, done=run.done)
+
+
+def at_the_same_work(
+    store: Store, stage: str, parameters: Mapping[str, Any], run_id: int
+) -> str | None:
+    """Return what to tell of another process that asks in the same way now, None without one.
+
+    How many samples or repeats are wanted does not count, and of which questions is not known.
+    """
+    wanted = _way(parameters)
+    for run in store.open_runs(stage):
+        if run.id != run_id and not run.stale and _way(run.parameters) == wanted:
+            return (
+                f"another process (pid {run.pid} on {run.host}) is at {stage} in the same way since "
+                f"{run.started_at[:16].replace('T', ' ')} UTC: what both ask is paid twice and kept "
+                "once; let one of them end"
+            )
+    return None
+
+
+def _way(parameters: Mapping[str, Any]) -> str:
+    return canonical({k: v for k, v in parameters.items() if k not in ("n", "repeats")})

@@ -74,6 +74,18 @@ class RoleUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class StageUsage:
+    """What the runs of one stage that ended came to: requests sent, found among kept replies, and
+    failed ones."""
+
+    stage: str
+    n_runs: int
+    n_asked: int
+    n_cached: int
+    n_failed: int
+
+
+@dataclass(frozen=True, slots=True)
 class FindingRecord:
     """What probing a server and model found, and when."""
 

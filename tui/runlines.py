@@ -17,6 +17,7 @@ from textual.content import Content
 
 from store.model_records import RunRecord
 from tui import wording
+from tui.rates import rate_text
 from tui.text import cells, cut, cut_middle, fit, hang, safe
 from tui.widgets.lines import Row
 
@@ -122,19 +123,6 @@ def progress_bar(share: float | None, width: int) -> str:
         return " " * width
     full = width if share >= 1 else int(share * width)
     return "▮" * full + "▯" * (width - full)
-
-
-def rate_text(rate: float | None) -> str:
-    """Return how many a second: one digit after the point below ten.
-
-    >>> rate_text(4.24), rate_text(130.2), rate_text(0.04), rate_text(None)
-    ('4.2/s', '130/s', '2.4/min', '–')
-    """
-    if rate is None:
-        return wording.NONE
-    if rate < 0.1:
-        return f"{60 * rate:.1f}/min"
-    return f"{rate:.1f}/s" if rate < 9.95 else f"{rate:,.0f}/s"
 
 
 def done_text(done: int, total: int | None) -> str:

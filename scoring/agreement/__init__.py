@@ -21,6 +21,7 @@ from scoring.agreement.judge import CorrectedRate, Proportion, corrected_rate, w
 from scoring.agreement.kappa import Kappa, cohen_kappa, kappa_from_table, weight_matrix
 from scoring.agreement.marginal import StuartMaxwell, stuart_maxwell
 from scoring.agreement.multirater import MultiRater, fleiss_kappa, gwet_ac1, gwet_ac2
+from scoring.agreement.orders import OrderEffect, order_effect
 from scoring.agreement.paired import McNemar, Wilcoxon, mcnemar, wilcoxon_signed_rank
 from scoring.agreement.planning import expected_half_width, labels_needed
 from scoring.agreement.powered import PredictionPowered, prediction_powered_rate
@@ -93,6 +94,7 @@ __all__ = [
     "McNemar",
     "MeanEstimate",
     "MultiRater",
+    "OrderEffect",
     "PairAgreement",
     "PredictionPowered",
     "Proportion",
@@ -132,6 +134,7 @@ __all__ = [
     "krippendorff_alpha",
     "labels_needed",
     "mcnemar",
+    "order_effect",
     "pairwise_agreement",
     "prediction_powered_rate",
     "queue_strata",

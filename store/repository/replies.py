@@ -122,6 +122,24 @@ class Replies(Base):
             groups[role, model].append(rest)
         return tuple(_usage(role, model, parts) for (role, model), parts in groups.items())
 
+    def prompt_samples(
+        self, model: str, role: str | None = None, limit: int = 100
+    ) -> tuple[tuple[Any, int], ...]:
+        """Return some requests of a model, of one role where it is given: body and prompt tokens.
+
+        The same ones each time, and only those whose server told.
+        """
+        reply: Any = t.ModelReply
+        asked = plain_select(col(t.ModelRequest.body), reply.prompt_tokens).join(
+            t.ModelRequest, col(t.ModelRequest.hash) == reply.request_hash
+        )
+        asked = asked.where(col(t.ModelRequest.model) == model, reply.prompt_tokens > 0)
+        if role is not None:
+            asked = asked.where(col(t.ModelRequest.role) == role)
+        with self._read() as s:
+            rows = s.execute(asked.order_by(reply.key).limit(limit)).all()
+            return tuple((body, tokens) for body, tokens in rows)
+
     def n_replies(self) -> int:
         """Count the kept replies."""
         with self._read() as s:

@@ -13,7 +13,7 @@ from sqlmodel import col, select
 from store import tables as t
 from store.columns import utc_now
 from store.engine import Base
-from store.model_records import ENDED, RunRecord, RunState
+from store.model_records import ENDED, RunRecord, RunState, StageUsage
 
 STALE_SECONDS = 30.0
 """A run that gave no sign of life for so long has probably been killed."""
@@ -155,6 +155,21 @@ class Runs(Base):
                 .order_by(col(t.Run.id))
             ).all()
             return tuple(_record(r) for r in rows)
+
+    def usage_by_stage(self) -> tuple[StageUsage, ...]:
+        """Return what the ended runs of each stage that asks came to, by stage."""
+        found: dict[str, list[int]] = {}
+        with self._read() as s:
+            rows = s.execute(
+                select(col(t.Run.stage), col(t.Run.summary)).where(col(t.Run.state).in_(ENDED))
+            )
+            for stage, summary in rows:
+                if summary and "n_cached" in summary:
+                    sums = found.setdefault(stage, [0, 0, 0, 0])
+                    sums[0] += 1
+                    for i, name in enumerate(("n_asked", "n_cached", "n_failed"), start=1):
+                        sums[i] += int(summary.get(name) or 0)
+        return tuple(StageUsage(stage, *sums) for stage, sums in sorted(found.items()))
 
     def run(self, run_id: int) -> RunRecord:
         """Return one run."""

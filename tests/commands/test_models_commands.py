@@ -314,9 +314,20 @@ def test_judge_prints_totals_only(server: FaultServer) -> None:
         "labels   4 added, 0 changed, 0 as before; 0 tied (unsure), 0 without a readable verdict"
     )
     assert lines[5].startswith("         self-agreement: 1.000 of 4 pairs equal")
+    # Each path's two repeats turn the two words round, and the judge always says faithful.
+    assert lines[6] == (
+        "         word order: 1.000 of 4 pairs of repeats equal in different orders, none in one "
+        "order (0 = the order says nothing)"
+    )
+    assert lines[7] == (
+        "         the word offered first was taken in 4 of 8 verdicts, 4.0 if the place says nothing"
+    )
     assert "path:" not in ran.out + ran.err
     again = medoid("judge", "--all", "-k", "2", "--json").json
     assert again["settled"]["n_known"] == 4
+    orders = again["word_order"]
+    assert (orders["other_pairs"], orders["other"], orders["same"]) == (4, 1.0, None)
+    assert orders["why_undefined"] == "no item has two verdicts in the same order"
     assert (again["asking"]["n_requests"], again["verdicts"]) == (0, {"faithful": 8})
 
 
@@ -504,6 +515,50 @@ def test_doctor_keeps_what_it_found(server: FaultServer) -> None:
     done = medoid("generate", "-n", "1")
     assert "replies bound by a JSON schema (as found out before)" in done.out
     assert len(server.seen) == n + 2
+
+
+def test_doctor_tells_what_each_role_used(server: FaultServer) -> None:
+    settings(server, price_in=1.0, price_out=2.0)
+    medoid("generate", "-n", "2")
+    medoid("judge", "--all")
+    medoid("generate", "-n", "2", "--variant", "again")
+    ran = medoid("doctor")
+    lines = [line.split() for line in ran.out.splitlines()]
+    # Two of the four paths read the same, so their verdicts are kept replies.
+    assert "usage     m: 10 kept replies" in ran.out
+    # 11 tokens for each prompt and 7 for each reply, at 1 and 2 USD a million.
+    assert ["generator", "8", "0", "88", "56", "0.00020", "USD"] in lines
+    assert ["path_judge", "2", "0", "22", "14", "0.000050", "USD"] in lines
+    assert ["generate", "2", "8", "0", "0"] in lines
+    assert ["judge", "1", "2", "2", "0"] in lines
+    assert max(map(len, ran.out.partition("usage")[2].partition("model ")[0].splitlines())) <= 80
+    found = medoid("doctor", "--json").json
+    assert [(u["role"], u["n"], u["prompt_tokens"]) for u in found["usage"]] == [
+        ("generator", 8, 88),
+        ("path_judge", 2, 22),
+    ]
+    assert found["stages"][0] == {
+        "stage": "generate",
+        "n_runs": 2,
+        "n_asked": 8,
+        "n_cached": 0,
+        "n_failed": 0,
+    }
+
+
+def test_a_model_that_does_not_stop_is_told_of(server: FaultServer) -> None:
+    def endless(seen: Seen) -> Answer:
+        return ok("1. Ice is cold. [depends_on: none]", finish="length")
+
+    with FaultServer(endless) as running:
+        settings(running, structured="text")
+        ran = medoid("generate", "-n", "1")
+        assert (
+            "2 of 2 replies were cut at their limit: a base model does not stop by itself in text "
+            'form; extra = { stop = ["\\n\\n"] } in its settings ends a reply at an empty line'
+        ) in ran.out
+    settings(server, structured="text")
+    assert "cut at their limit" not in medoid("generate", "-n", "1", "--variant", "b").out
 
 
 def with_tokens(seen: Seen) -> Answer:

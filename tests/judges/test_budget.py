@@ -27,11 +27,11 @@ def test_a_budget_of_tokens_is_never_gone_over_when_replies_are_bounded() -> Non
     mock = use(3, 10)
     what = requests(100, max_tokens=10)
     heard, tally = asked(what, mock, budget=Budget(max_tokens=200), at=endpoint(concurrency=8))
-    # 13 each: 15 requests are 195 tokens, a sixteenth may take 3 + 10.
+    # 13 each: 15 requests are 195 tokens, a sixteenth may take 4 + 10.
     assert tally.prompt_tokens + tally.completion_tokens == 195
     assert tally.by_outcome == {"ok": 15, "unasked": 85}
     assert tally.stopped == (
-        "the budget is used up: 195 of 200 tokens used, the next request may take 13"
+        "the budget is used up: 195 of 200 tokens used, the next request may take 14"
     )
     held = {reply.reason for _, reply in heard.pairs if reply.outcome == "unasked"}
     assert held == {tally.stopped}
@@ -45,7 +45,7 @@ def test_what_is_held_for_replies_in_flight_is_given_back() -> None:
 
     mock = Mock(handler)
     _, tally = asked(
-        requests(30, max_tokens=996), mock, budget=Budget(max_tokens=2000), at=endpoint()
+        requests(30, max_tokens=990), mock, budget=Budget(max_tokens=2000), at=endpoint()
     )
     assert tally.by_outcome == {"ok": 30}
     assert mock.most_open == 2
@@ -57,11 +57,11 @@ def test_a_budget_of_money_stops() -> None:
         requests(100, max_tokens=10),
         use(3, 10),
         at=endpoint(price=PRICE, concurrency=4),
-        budget=Budget(max_cost=300e-6),
+        budget=Budget(max_cost=301e-6),
     )
     assert tally.by_outcome == {"ok": 13, "unasked": 87}
     assert tally.cost == pytest.approx(13 * 23e-6)
-    assert "0.000299 of 0.0003 USD used" in str(tally.stopped)
+    assert "0.000299 of 0.000301 USD used" in str(tally.stopped)
 
 
 def test_unbounded_replies_go_over_by_no_more_than_what_is_in_flight() -> None:
@@ -78,8 +78,8 @@ def test_unbounded_replies_go_over_by_no_more_than_what_is_in_flight() -> None:
 
 def test_usage_that_is_not_told_is_estimated_for_the_budget() -> None:
     mock = Mock(lambda sent: completion("x" * 400, usage=None))
-    _, tally = asked(requests(50), mock, at=endpoint(concurrency=1), budget=Budget(max_tokens=1030))
-    # A prompt of 10 to 11 bytes counts 3, a reply of 400 bytes 100; the first guess is 512.
+    _, tally = asked(requests(50), mock, at=endpoint(concurrency=1), budget=Budget(max_tokens=1380))
+    # A prompt of 10 to 11 bytes counts 4, a reply of 400 bytes 134; the first guess is 512.
     assert tally.by_outcome == {"ok": 10, "unasked": 40}
     assert tally.unknown_usage == 10
 
@@ -111,15 +111,18 @@ def test_an_estimate_counts_what_would_be_asked() -> None:
         n_requests=15,
         n_cached=6,
         n_to_ask=9,
-        prompt_tokens=90,
+        prompt_tokens=9 * 14,  # 40 bytes, 3 to a token
         max_completion_tokens=900,
-        cost=(90 + 2 * 900) / 1e6,
+        cost=(9 * 14 + 2 * 900) / 1e6,
+        bytes_per_token=40 / 14,
     )
+    told = estimate(what, cache, PRICE, lambda request: 4.0)
+    assert (told.n_to_ask, told.prompt_tokens, told.bytes_per_token) == (9, 90, 4.0)
 
 
 def test_an_estimate_does_not_know_what_nothing_bounds() -> None:
     what = [request("xxxx", max_tokens=100), request("yyyyé")]
     found = estimate(what, None, PRICE)
-    assert (found.prompt_tokens, found.max_completion_tokens, found.cost) == (3, None, None)
+    assert (found.prompt_tokens, found.max_completion_tokens, found.cost) == (4, None, None)
     assert estimate(what[:1]).cost is None
     assert estimate([], None, PRICE) == Estimate(0, 0, 0, 0, 0, 0.0)

@@ -123,6 +123,7 @@ def asking_how(
     return {
         "budget": Budget(max_tokens=max_tokens, max_cost=max_cost) if bounded else None,
         "on_progress": progress_printer(),
+        "on_note": lambda note: say(f"note: {note}", err=True),
         "dry_run": dry_run,
         "batch": _batch_way(wait) if batch else None,
     }
@@ -169,7 +170,8 @@ def print_asked(asking: AskSummary) -> None:
         used.append(money(asking.cost, asking.currency))
     used.append(clock(asking.seconds))
     if asking.seconds and asking.n_asked:
-        used.append(f"{asking.n_asked / asking.seconds:.1f} a second")
+        rate = asking.n_asked / asking.seconds
+        used.append(f"{rate:.1f} a second" if rate >= 1 else f"{60 * rate:.1f} a minute")
     say("         " + ", ".join(used))
     for server in asking.servers:
         state = "" if server.alive else ", left alone since it does not answer"
@@ -202,6 +204,17 @@ def print_estimate(asking: AskSummary) -> None:
         else f"at most about {money(e.cost, asking.currency)}"
     )
     say(f"         {price}; nothing was asked, nothing written")
+
+
+def stop_hint(asking: AskSummary, form: str) -> str | None:
+    """Return what to do about replies in text form that do not end by themselves, None where they do."""
+    cut, n = asking.outcomes.get("truncated", 0), asking.n_replied
+    if form != "text" or not cut or 2 * cut < n:
+        return None
+    return (
+        f"{cut:,} of {n:,} replies were cut at their limit: a base model does not stop by itself in "
+        'text form; extra = { stop = ["\\n\\n"] } in its settings ends a reply at an empty line'
+    )
 
 
 def print_left(asking: AskSummary) -> None:

@@ -7,12 +7,14 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
+
+from tui.rates import rate_text
 
 if TYPE_CHECKING:
     from pipeline.progress import Progress
@@ -176,7 +178,7 @@ def progress_line(event: Progress, seconds: float) -> str:
     share = "" if not event.total else f" {100 * event.done // event.total:3d} %"
     parts = [f"{event.stage:8}{share}", f"{event.done}{total} {event.unit}"]
     if event.rate is not None:
-        parts.append(f"{event.rate:.1f}/s")
+        parts.append(rate_text(event.rate))
     left = event.seconds_left
     parts.append(f"{seconds:.0f} s" if not left else f"{clock(left)} left")
     if event.tokens is not None:
@@ -195,6 +197,28 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def print_rows(
+    lines: Sequence[Sequence[str]], names: int, notes: Sequence[str] | None = None
+) -> None:
+    """Print a table: so many columns of names, the rest numbers, each with its note.
+
+    On a terminal a note that does not fit stands in a line of its own.
+    """
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line, note in zip(lines, notes or [""] * len(lines), strict=True):
+        cells = [
+            f"{c:<{w}}" if i < names else f"{c:>{w}}"
+            for i, (c, w) in enumerate(zip(line, widths, strict=True))
+        ]
+        text = "  ".join(cells).rstrip()
+        if note and room is not None and len(text) + len(note) + 2 > room:
+            say(text)
+            say(f"    {note.strip()}")
+        else:
+            say(f"{text}  {note}" if note else text)
 
 
 def whoever_asks() -> str | None:

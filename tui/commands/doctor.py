@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.asking import BaseUrlOption, KeyEnvOption, ModelsOption
+from tui.commands.asking import BaseUrlOption, KeyEnvOption, ModelsOption, money
 from tui.commands.common import (
     OK,
     PARTLY,
@@ -14,6 +14,7 @@ from tui.commands.common import (
     SubDbOption,
     chosen_db,
     print_json,
+    print_rows,
     say,
     usage_errors,
 )
@@ -71,12 +72,47 @@ def print_checkup(found: Checkup) -> None:
     say("packages  " + ", ".join(f"{n} {v or 'missing'}" for n, v in found.packages.items()))
     say(f"embedding {found.embedder}")
     say(f"database  {found.database}")
+    _print_usage(found)
     if not found.servers:
         say("models    none described: medoid.toml, --models FILE, or --model with --base-url")
     for server in found.servers:
         _print_server(server)
     for problem in (*found.problems, *found.warnings):
         say(f"  ! {problem}", err=True)
+
+
+def _print_usage(found: Checkup) -> None:
+    """Print what was used: by model and role, then by stage."""
+    for model in dict.fromkeys(u.model for u in found.usage):
+        rows = [u for u in found.usage if u.model == model]
+        unknown = sum(u.unknown_tokens for u in rows)
+        lacking = f", {unknown:,} of them without a token count" if unknown else ""
+        say(f"usage     {model}: {sum(u.n for u in rows):,} kept replies{lacking}")
+        print_rows(
+            [
+                ("  role", "replies", "not ok", "prompt tokens", "reply tokens", "cost"),
+                *(
+                    (
+                        f"  {u.role}",
+                        f"{u.n:,}",
+                        f"{u.n - u.by_outcome.get('ok', 0):,}",
+                        f"{u.prompt_tokens:,}",
+                        f"{u.completion_tokens:,}",
+                        "–" if u.cost is None else money(u.cost, found.currencies.get(model)),
+                    )
+                    for u in rows
+                ),
+            ],
+            1,
+        )
+    if found.stages:
+        say("stages    that ended; cached: found among kept replies, and paid for once")
+        head = ("  stage", "runs", "asked", "cached", "failed")
+        counts = [
+            (f"  {s.stage}", *(f"{n:,}" for n in (s.n_runs, s.n_asked, s.n_cached, s.n_failed)))
+            for s in found.stages
+        ]
+        print_rows([head, *counts], 1)
 
 
 def _print_server(server: ServerCheck) -> None:

@@ -31,6 +31,7 @@ from tui.commands.asking import (
     form_note,
     print_asked,
     print_left,
+    stop_hint,
 )
 from tui.commands.common import (
     JsonOption,
@@ -131,6 +132,9 @@ def print_generated(summary: GenerateSummary) -> None:
         )
         for code, count in summary.issues.items():
             say(f"         {code:<28}{count:>7}  {percent(count, added)} of traces")
+    hint = stop_hint(summary.asking, summary.form.form)
+    if hint is not None:
+        say(f"         {hint}")
     if summary.n_elsewhere:
         say(f"         {summary.n_elsewhere:,} were stored by another run meanwhile")
 

@@ -48,6 +48,7 @@ from tui.commands.common import (
 if TYPE_CHECKING:
     from pipeline.judging import JudgeRunSummary
     from pipeline.planting import PlantedReport
+    from scoring.agreement import OrderEffect
     from store.model_records import VotesSettled
 
 FLAGS = {
@@ -347,12 +348,46 @@ def print_judged(summary: JudgeRunSummary) -> None:
             f"equal, mean share of the most frequent verdict {number(agreement.share)}, "
             f"n {agreement.n_items:,} {what if summary.decomposition is None else 'criteria'}"
         )
+    _print_orders(summary.orders)
     first = summary.first_wrong
     if first is not None:
         say(
             f"traces   {first.n_traces:,} by their steps: {first.n_wrong:,} go wrong at some step, "
             f"{first.n_sound:,} at none, {first.n_open:,} open (a verdict is missing before)"
         )
+
+
+def _print_orders(orders: OrderEffect | None) -> None:
+    """Print whether verdicts follow the order of the words."""
+    from tui.commands.printing import number
+
+    if orders is None or not orders.n_verdicts:
+        return
+    if orders.other_pairs:
+        same = (
+            f"{number(orders.same)} of {orders.same_pairs:,} in one order"
+            if orders.same_pairs
+            else "none in one order"
+        )
+        effect = "" if orders.effect is None else f"; difference {orders.effect:+.3f}"
+        say(
+            f"         word order: {number(orders.other)} of {orders.other_pairs:,} pairs of repeats "
+            f"equal in different orders, {same}{effect} (0 = the order says nothing)"
+        )
+    say(
+        f"         the word offered first was taken in {orders.first_chosen:,} of "
+        f"{orders.n_verdicts:,} verdicts, {orders.first_expected:.1f} if the place says nothing"
+    )
+
+
+def orders_json(orders: OrderEffect | None) -> dict[str, Any] | None:
+    """Return an order effect as plain values."""
+    from dataclasses import asdict
+
+    if orders is None:
+        return None
+    shares = {n: getattr(orders, n) for n in ("same", "other", "effect", "why_undefined")}
+    return {**asdict(orders), **shares}
 
 
 def _what(summary: JudgeRunSummary) -> str:
@@ -385,4 +420,5 @@ def judge_json(summary: JudgeRunSummary) -> dict[str, Any]:
         "settled": None if settled is None else asdict(settled),
         "first_wrong": None if summary.first_wrong is None else asdict(summary.first_wrong),
         "self_agreement": None if agreement is None else asdict(agreement),
+        "word_order": orders_json(summary.orders),
     }

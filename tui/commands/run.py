@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -32,6 +30,7 @@ from tui.commands.common import (
     database,
     percent,
     print_json,
+    print_rows,
     say,
     usage_errors,
 )
@@ -177,7 +176,7 @@ def print_plan(summary: PlanSummary, *, dry_run: bool = False) -> None:
     for dataset, questions in summary.questions.items():
         say(f"questions {dataset}: {_questions_text(questions)}")
     rows = [_cells(row, dry_run) for row in summary.rows]
-    _print_rows(
+    print_rows(
         [COLUMNS, *(r[:9] for r in rows)],
         3,
         ["", *("  ".join(c for c in r[9:] if c) for r in rows)],
@@ -187,28 +186,6 @@ def print_plan(summary: PlanSummary, *, dry_run: bool = False) -> None:
         say("nothing was asked, nothing written; tokens are at most, and prompts an estimate")
     if summary.stopped:
         say(f"stopped: {summary.stopped}", err=True)
-
-
-def _print_rows(
-    lines: Sequence[Sequence[str]], names: int, notes: Sequence[str] | None = None
-) -> None:
-    """Print a table: so many columns of names, the rest numbers, each with its note.
-
-    On a terminal a note that does not fit stands in a line of its own.
-    """
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    for line, note in zip(lines, notes or [""] * len(lines), strict=True):
-        cells = [
-            f"{c:<{w}}" if i < names else f"{c:>{w}}"
-            for i, (c, w) in enumerate(zip(line, widths, strict=True))
-        ]
-        text = "  ".join(cells).rstrip()
-        if note and room is not None and len(text) + len(note) + 2 > room:
-            say(text)
-            say(f"    {note.strip()}")
-        else:
-            say(f"{text}  {note}" if note else text)
 
 
 FIGURES: Mapping[str, Callable[[PlanFigures], Sequence[str]]] = {
@@ -249,7 +226,7 @@ def _print_figures(summary: PlanSummary) -> None:
     for columns, cells in FIGURES.items():
         say("")
         head = ("dataset", "model", *columns.split())
-        _print_rows([head, *((f.dataset, f.model, *cells(f)) for f in summary.figures)], 2)
+        print_rows([head, *((f.dataset, f.model, *cells(f)) for f in summary.figures)], 2)
     say("")
     for line in MEANING:
         say(line)
