@@ -11,6 +11,7 @@ from tui.commands import (
     ablate,
     agreement,
     association,
+    batch,
     counterfactual,
     data,
     decompose,
@@ -80,6 +81,7 @@ app.command("association")(association.association)
 app.command("judge")(judge.judge)
 app.command("run")(run.run)
 app.command("doctor")(doctor.doctor)
+app.add_typer(batch.app, name="batch")
 app.add_typer(items.app, name="items")
 app.add_typer(schema.app, name="schema")
 app.add_typer(export.app, name="export")

@@ -171,6 +171,17 @@ class Runs(Base):
                         sums[i] += int(summary.get(name) or 0)
         return tuple(StageUsage(stage, *sums) for stage, sums in sorted(found.items()))
 
+    def ended_runs(self, stage: str, limit: int) -> tuple[RunRecord, ...]:
+        """Return the newest runs of a stage that have ended, newest first."""
+        with self._read() as s:
+            rows = s.exec(
+                select(t.Run)
+                .where(t.Run.stage == stage, col(t.Run.state).in_(ENDED))
+                .order_by(col(t.Run.id).desc())
+                .limit(limit)
+            ).all()
+            return tuple(_record(r) for r in rows)
+
     def run(self, run_id: int) -> RunRecord:
         """Return one run."""
         with self._read() as s:

@@ -200,6 +200,8 @@ EXITS: dict[str, list[list[str]]] = {
         ["judge", "--compare", "--of", "judge"],
     ],
     "run": [["run", "plan.toml"], ["run", "plan.toml", "--dry-run"], ["run", "bad.toml"]],
+    "batch status": [["batch", "status"], ["batch", "status", "--ended", "3"]],
+    "batch cancel": [["batch", "cancel", "odd"]],
     "doctor": [["doctor"], ["doctor", "--model", "m", "--base-url", NOWHERE]],
     "items make": [
         ["items", "make"],
