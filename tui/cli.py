@@ -15,6 +15,7 @@ from tui.commands import (
     counterfactual,
     data,
     decompose,
+    deduce,
     doctor,
     early,
     export,
@@ -82,6 +83,7 @@ app.command("judge")(judge.judge)
 app.command("run")(run.run)
 app.command("doctor")(doctor.doctor)
 app.add_typer(batch.app, name="batch")
+app.add_typer(deduce.app, name="deduce")
 app.add_typer(items.app, name="items")
 app.add_typer(schema.app, name="schema")
 app.add_typer(export.app, name="export")

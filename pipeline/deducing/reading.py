@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
 
 READER_VERSION = "numbers/1"
 """Of our own reader: another version reads everything again."""
+
+
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+_OWN_WORDS = 3
+"""A sentence of fewer words may be said again for other reasons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,9 @@ def read_numbers(store: Store, solver: SolverRecord) -> int:
 
 
 def _by_numbers(completion: CompletionRecord, about: Context) -> ReadingRecord:
-    text, t = after_thinking(completion.text), about.template
+    t = about.template
+    given = about.mutation.steps[: completion.k]
+    text = without_echoes(after_thinking(completion.text), [about.mutation.question, *given])
     if about.problem.only_k is not None:
         names = wanted_names(t.steps, t.inputs, completion.k)
         found = read_named_values(text, names)
@@ -94,6 +102,21 @@ def _by_numbers(completion: CompletionRecord, about: Context) -> ReadingRecord:
         values=found.values,
         how=found.how,
     )
+
+
+def without_echoes(text: str, told: Sequence[str]) -> str:
+    """Return a text without the sentences that it was told, word for word.
+
+    A model that only repeats the question states no values.
+
+    >>> without_echoes("I have 3 pens. So 3 * 2 = 6.", ["I have 3 pens. How much are they?"])
+    'So 3 * 2 = 6.'
+    """
+    for whole in told:
+        for part in (whole, *_SENTENCE_END.split(whole)):
+            if len(part.split()) >= _OWN_WORDS:
+                text = text.replace(part, "\n")
+    return text.strip()
 
 
 @dataclass(frozen=True, slots=True)
