@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
-import pipeline.judged_edits  # noqa: F401  # its items become judgeable
+import pipeline.judged_edits  # its items become judgeable
+import pipeline.judged_replies  # noqa: F401  # so do these
 import pipeline.judged_traces as traces
 from judges.prompts import PromptChoice, chosen_prompt
 from judges.requests import Form, Request, Sampling

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -157,9 +157,15 @@ def chosen_solvers(store: Store, names: Sequence[str] | None) -> tuple[SolverRec
 
 
 def deduction_report(
-    store: Store, solvers: Sequence[str] | None = None, rules: Rules | None = None
+    store: Store,
+    solvers: Sequence[str] | None = None,
+    rules: Rules | None = None,
+    *,
+    leave_out: Collection[int] = (),
 ) -> DeductionReport:
     """Measure solvers on the problems that survived their checks for every one of them.
+
+    Completions to `leave_out`, by id, count in nothing: what is sealed for who looks.
 
     Raises
     ------
@@ -192,7 +198,8 @@ def deduction_report(
     readers: list[ReadersCompared] = []
     for solver in chosen:
         reader = chosen_reader(store, solver, rules.reader)
-        rows = list(responses(store, solver, reader, about=about, problems=common))
+        every = responses(store, solver, reader, about=about, problems=common)
+        rows = [r for r in every if r.completion.id not in leave_out]
         mine = _by_style(rows)
         scores += [_scored(key, reader, found, rules) for key, found in sorted(mine.items())]
         styles += _compared(solver.name, mine, rules)

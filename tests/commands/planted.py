@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pipeline.deducing.mutating import mutate_problems
+from pipeline.deducing.reading import READER_VERSION
+from scoring.deduction import fill, template_from_dict
 from scoring.types import NormalForm, Step, Trace
 from store import NewCase, Store, open_store
 from store.columns import text_hash
+from store.deduction_records import NUMBERS, CompletionRecord, ReadingRecord
 from store.records import (
     Category,
     NewLabel,
@@ -41,6 +46,8 @@ SECRETS = {
     "score": "0.123454321",
     "support": "0.765432123",
     "probability": "0.314159265",
+    "expected value": "11000033",
+    "gold of a problem": "7000021",
 }
 """Each sealed fact and the string that stands for it nowhere else."""
 
@@ -118,7 +125,43 @@ def _plant(db: Path) -> Place:
         first, second, *_ = store.case(case, ana, store.schema()).paths
         store.commit_label(ana, first.item_id, store.schema(), category="faithful")
         store.annotate(ana, second.item_id, store.schema(), note="mine")
+        _deduce(store)
     return Place(db, items, "d/q0")
+
+
+def _deduce(store: Store) -> None:
+    """Add a problem with one mutation, a solver's reply to each, drawn to be labelled, judged."""
+    template = template_from_dict(
+        {
+            "problem": "lamps",
+            "question": "{lamps} lamps cost {price} each. What do they cost?",
+            "steps": ["They cost {lamps} * {price} = {lamp_cost}."],
+            "code": "lamp_cost = lamps * price",
+            "factual": {"lamps": 7, "price": 1000003},
+            "gold": SECRETS["gold of a problem"],
+            "ranges": {"lamps": [11, 11], "price": [1000003, 1000003]},
+        }
+    )
+    question = fill(template.question, template.factual)
+    store.add_problem("lamps", question, template.gold)
+    store.add_template("lamps", template)
+    mutate_problems(store, n=1)
+    solver = store.solver("planted", "a model", "solver-text/1", {})
+    (mutations,) = store.mutations([t.id for t in store.templates()]).values()
+    store.save_completions(
+        solver.id,
+        [CompletionRecord(m.id, 0, "original", "none", "", "ok", "It is 5.") for m in mutations],
+    )
+    five = {"lamp_cost": Fraction(5)}
+    store.save_readings(
+        ReadingRecord(c.id, NUMBERS, READER_VERSION, five, {"lamp_cost": "named"})
+        for c in store.completions(solver.id)
+    )
+    store.make_deduction_sample(2, 0)
+    with store.importing() as batch:
+        for row in store.deduction_queue(0).rows:
+            said = replace(verdict(row.text.item), schema="deduction", category="logical")
+            batch.add_label(said)
 
 
 def trace(question: NewQuestion, sample: int, answer: str) -> NewTrace:

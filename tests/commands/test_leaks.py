@@ -109,6 +109,16 @@ schema = "counterfactual"
 items = "all"
 """
 
+LAMPS = """
+problem = "lamps"
+question = "{n} lamps hang here, {more} more there. How many?"
+steps = ["They are {n} + {more} = {lamp_sum}."]
+code = "lamp_sum = n + more"
+factual = {n = 2, more = 3}
+gold = 6
+"""
+"""Another problem under a planted one's name."""
+
 EXITS: dict[str, list[list[str]]] = {
     "import": [["import", f"{n}.jsonl"] for n in range(len(FILES))]
     + [["import", "all.jsonl", "--strict"], ["import", "no.jsonl"], ["import", "bad.csv"]]
@@ -191,6 +201,8 @@ EXITS: dict[str, list[list[str]]] = {
         ["judge", *ASKED, "--schema", "step"],
         ["judge", *ASKED, "--schema", "step", "--all", "--prompt-version", "1"],
         ["judge", *ASKED, "--schema", "pair"],
+        ["judge", *ASKED, "--schema", "deduction"],
+        ["judge", *ASKED, "--schema", "deduction", "--all", "--rater", "other"],
         ["judge", *ASKED, "--schema", "counterfactual"],
         ["judge", *ASKED, "--schema", "counterfactual", "--all"],
         ["judge", *ASKED, "--prompt-version", "1", "--all"],
@@ -203,6 +215,56 @@ EXITS: dict[str, list[list[str]]] = {
     "batch status": [["batch", "status"], ["batch", "status", "--ended", "3"]],
     "batch cancel": [["batch", "cancel", "odd"]],
     "doctor": [["doctor"], ["doctor", "--model", "m", "--base-url", NOWHERE]],
+    "deduce import": [
+        ["deduce", "import", "--own"],
+        ["deduce", "import", "lamps.toml"],
+        ["deduce", "import", "bad.toml"],
+        ["deduce", "import"],
+    ],
+    "deduce make": [
+        ["deduce", "make"],
+        ["deduce", "make", "-n", "2", "--tries", "9"],
+        ["deduce", "make", "--seed", "9"],
+        ["deduce", "make", *ASKED, "-n", "0"],
+        ["deduce", "make", *ASKED, "--dry-run"],
+        ["deduce", "make", "--dataset", "d", "-n", "0"],
+    ],
+    "deduce synthesize": [
+        ["deduce", "synthesize", "--prefixes", "1", "--lengths", "1-2", "--per-cell", "1"],
+        ["deduce", "synthesize", "--prefixes", "odd"],
+    ],
+    "deduce ask": [
+        ["deduce", "ask", *ASKED],
+        ["deduce", "ask", *ASKED, "--style", "plain", "--prefix", "quoted"],
+        ["deduce", "ask", *ASKED, "--dry-run"],
+        ["deduce", "ask", *ASKED, "--name", "planted"],
+        ["deduce", "ask", "--model", "m", "--base-url", NOWHERE],
+    ],
+    "deduce extract": [
+        ["deduce", "extract", *ASKED],
+        ["deduce", "extract", *ASKED, "--dry-run"],
+        ["deduce", "extract", *ASKED, "--name", "numbers"],
+        ["deduce", "extract", *ASKED, "--solver", "odd"],
+    ],
+    "deduce score": [
+        ["deduce", "score"],
+        ["deduce", "score", "--k-min", "0", "--all-hops", "--hops", "variables"],
+        ["deduce", "score", "--solver", "planted", "--reader", "numbers", "--errors", "judge"],
+        ["deduce", "score", "--errors", "ana", "--missing", "skip"],
+        ["deduce", "score", "--reader", "odd"],
+        ["deduce", "score", "--norm", "odd"],
+    ],
+    "deduce sample": [
+        ["deduce", "sample", "-n", "1"],
+        ["deduce", "sample", "--solver", "planted"],
+        ["deduce", "sample", "--solver", "odd"],
+    ],
+    "deduce list": [
+        ["deduce", "list"],
+        ["deduce", "list", "--failed"],
+        ["deduce", "list", "--responses"],
+        ["deduce", "list", "--problem", "odd"],
+    ],
     "items make": [
         ["items", "make"],
         ["items", "make", "--k", "0"],
@@ -328,6 +390,7 @@ def place(server: FaultServer) -> Place:
         lines_of(Path(f"{name}.jsonl"), row)
     Path("bad.csv").write_text(f"item,rater,category\n{ITEM},ana,odd\n{ITEM},bob\n")
     Path("bad.toml").write_text("name = 1")
+    Path("lamps.toml").write_text(LAMPS)
     return planted
 
 
@@ -367,7 +430,8 @@ def test_nothing_sealed_is_told(name: str, call: list[str], server: FaultServer)
 def test_nothing_sealed_is_asked(server: FaultServer) -> None:
     """No model sees gold, votes, scores, labels or notes, whatever the role."""
     server.seen.clear()
-    for name in ("generate", "decompose", "early-answer", "counterfactual", "ablate", "judge"):
+    asking = ("generate", "decompose", "early-answer", "counterfactual", "ablate", "judge")
+    for name in (*asking, "deduce make", "deduce ask", "deduce extract"):
         for call in EXITS[name]:
             medoid(*(server.url if part == SERVER else part for part in call))
     assert len({s.prompt for s in server.seen}) > 20
@@ -486,6 +550,9 @@ UNSEALING: list[tuple[str, list[str], list[str]]] = [
     ("items audit", ["items", "audit", "--rater", "ana", "--unseal"], []),
     ("early-answer", ["early-answer", *ASKED, "--questions", "--unseal"], []),
     ("counterfactual", ["counterfactual", *ASKED, "--questions", "--unseal"], []),
+    ("deduce list", ["deduce", "list", "--responses", "--unseal"], ["expected value"]),
+    ("deduce list", ["deduce", "list", "--unseal"], []),
+    ("deduce score", ["deduce", "score", "--unseal", "--errors", "judge"], []),
     ("ablate", ["ablate", *ASKED, "-n", "1", "--questions", "--unseal"], []),
 ]
 

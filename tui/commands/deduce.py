@@ -40,6 +40,7 @@ from tui.commands.common import (
     say,
     usage_errors,
 )
+from tui.commands.drawing import draw_replies
 
 if TYPE_CHECKING:
     from pipeline.deducing.importing import ProblemsImported
@@ -292,6 +293,25 @@ def mutated_json(mutated: MutatedSummary | None) -> dict[str, Any] | None:
         "short": dict(mutated.short),
         "failed": dict(mutated.failed),
     }
+
+
+@app.command("sample")
+def sample(
+    context: typer.Context,
+    db: SubDbOption = None,
+    n: Annotated[int, typer.Option("-n", min=1, help="So many replies.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw.")] = 0,
+    solver: Annotated[
+        str | None, typer.Option(help="Of this solver only; of all if not given.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw replies for people to label by their errors (schema deduction).
+
+    A judge labels the same: medoid judge --schema deduction. Expected values and verdicts of drawn
+    replies are sealed for a person until they have labelled and revealed them.
+    """
+    draw_replies(chosen_db(context, db), solver, n, seed, as_json=as_json)
 
 
 @app.command("synthesize")

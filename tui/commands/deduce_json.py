@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pipeline.deducing.error_report import SolverErrors
     from pipeline.deducing.report import DeductionReport, Scored
 
 
@@ -57,4 +58,16 @@ def scored_json(s: Scored) -> dict[str, Any]:
         "propagated": s.propagated,
         "wrong": s.n_wrong,
         "first_wrong_step": {str(k): n for k, n in s.first_wrong.items()},
+    }
+
+
+def errors_json(e: SolverErrors) -> dict[str, Any]:
+    """Return the rates of error categories in one solver's replies as plain values."""
+    return {
+        "solver": e.solver,
+        "rater": e.rater,
+        "labelled": e.n_labelled,
+        "undecided": e.n_undecided,
+        "without_group": e.n_without_group,
+        "rates": [asdict(r) for r in e.rates],
     }

@@ -9,6 +9,7 @@ from tui.commands.agreement_lines import number
 from tui.commands.common import percent
 
 if TYPE_CHECKING:
+    from pipeline.deducing.error_report import SolverErrors
     from pipeline.deducing.report import Compared, DeductionReport, Scored
     from scoring.deduction import DedCons
 
@@ -165,3 +166,28 @@ def _style_lines(c: Compared) -> Iterator[str]:
             + ("undefined" if x.welch.p is None else f"t {x.welch.t:.2f}, p {x.welch.p:.3g}")
             + f"; Cohen's d {number(x.cohens_d)}"
         )
+
+
+def error_lines(e: SolverErrors) -> Iterator[str]:
+    """Yield the rates of error categories in one solver's replies."""
+    yield ""
+    aside = [
+        f"{n:,} {what}"
+        for n, what in (
+            (e.n_undecided, "undecided"),
+            (e.n_without_group, "of problems not asked whole"),
+        )
+        if n
+    ]
+    yield (
+        f"errors of {e.solver} as {e.rater} labelled them, {e.n_labelled:,} replies"
+        + (f" ({', '.join(aside)})" if aside else "")
+        + ": share of all labelled replies, and of those with a wrong answer"
+    )
+    for r in e.rates:
+        yield (
+            f"  problems solved {GROUPS[r.group]:<8} {r.category:<14} {number(r.rate)} "
+            f"({r.count:,} of {r.n:,})   {number(r.rate_wrong)} ({r.count_wrong:,} of {r.n_wrong:,})"
+        )
+    if not e.rates:
+        yield "  no labelled reply"

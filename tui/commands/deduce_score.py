@@ -9,15 +9,18 @@ import typer
 from tui.commands.common import (
     JsonOption,
     SubDbOption,
+    UnsealOption,
     chosen_db,
     database,
     print_json,
     say,
     usage_errors,
+    whoever_asks,
 )
 from tui.commands.deduce_ask import ReaderOption, SolverOption, TemplatesOption
 
 if TYPE_CHECKING:
+    from pipeline.deducing.error_report import SolverErrors
     from pipeline.deducing.report import Rules
     from store import Store
 
@@ -42,27 +45,52 @@ def score(
     all_hops: Annotated[
         bool, typer.Option("--all-hops", help="Keep hops with few observations too (20 % rule).")
     ] = False,
+    errors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATER", help="Add how often each kind of error occurs, as this rater has it."
+        ),
+    ] = None,
+    unseal: UnsealOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure deduction: DedCons(k, l), its means, base and decay, and what goes with them.
 
     Compared are the problems that passed their checks for every solver and that each was asked
-    about. Nothing is asked.
+    about. Nothing is asked. Replies that were drawn to be labelled count once the person who asks
+    ($MEDOID_RATER; every person if not given) has revealed them, or with --unseal.
     """
     with usage_errors(), database(chosen_db(context, db)) as store:
+        from pipeline import sealing
+        from pipeline.deducing.error_report import error_report
         from pipeline.deducing.report import deduction_report
+        from pipeline.deducing.sealed import held_back
 
         rules = rules_of(hops, missing, k_min, norm, all_hops, reader, templates)
-        report = deduction_report(store, solver, rules)
+        held = held_back(store, whoever_asks())
+        if unseal:
+            what = "measures of replies that are still sealed"
+            sealing.unseal(store, what, whoever_asks(), wanted=True)
+            held = frozenset()
+        report = deduction_report(store, solver, rules, leave_out=held)
+        found: tuple[SolverErrors, ...] = ()
+        if errors is not None:
+            found = error_report(store, errors, solvers=solver, rules=rules, leave_out=held)
     if as_json:
-        from tui.commands.deduce_json import deduction_json
+        from tui.commands.deduce_json import deduction_json, errors_json
 
-        print_json(deduction_json(report))
+        extra = {} if errors is None else {"errors": [errors_json(e) for e in found]}
+        print_json({**deduction_json(report), "n_held": len(held), **extra})
         return
-    from tui.commands.deduce_lines import report_lines
+    from tui.commands.deduce_lines import error_lines, report_lines
 
     for line in report_lines(report):
         say(line)
+    for one in found:
+        for line in error_lines(one):
+            say(line)
+    if held:
+        say(f"{len(held):,} drawn replies are left out while they are sealed (--unseal, logged)")
 
 
 def rules_of(

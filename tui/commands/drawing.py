@@ -1,4 +1,4 @@
-"""`medoid decompose --sample`, `medoid counterfactual --sample`: what people label of them."""
+"""`medoid decompose --sample`, `counterfactual --sample`, `deduce sample`: what people label."""
 
 from __future__ import annotations
 
@@ -63,6 +63,21 @@ def draw_edits(
     _print_drawn(drawn, what, "as they have a fault", seed)
     if drawn.n_sampled:
         say("         label them in the workbench: medoid, then e")
+
+
+def draw_replies(db: str, solver: str | None, n: int, seed: int, *, as_json: bool) -> None:
+    """Draw a sample of replies to deduction problems, of one solver where it is given."""
+    from pipeline.deducing.report import chosen_solvers
+
+    with usage_errors(), database(db) as store:
+        chosen_solvers(store, None if solver is None else [solver])
+        drawn = store.make_deduction_sample(n, seed, solver=solver)
+    if as_json:
+        print_json({"solver": solver, "seed": seed, "n_sampled": drawn.n_sampled, **asdict(drawn)})
+        return
+    whose = "replies" if solver is None else f"replies of {solver}"
+    what = f"{drawn.n_sampled:,} of {drawn.n_population:,} {whose}"
+    _print_drawn(drawn, what, "as they have no text", seed)
 
 
 def _print_drawn(drawn: SampleMade, what: str, why_left: str, seed: int) -> None:
