@@ -18,6 +18,8 @@ from scoring.agreement import (
     MultiRater,
 )
 
+GOOD = 0.4
+"""The κ that agreement must come to without prevalence: below it there is little to explain."""
 BITES = 0.1
 """By so much κ must lie below what the same agreement is worth without the prevalence."""
 LOPSIDED = 0.6
@@ -84,7 +86,8 @@ def paradox(
 
     For two categories κ = (PABAK − PI² + BI²)/(1 − PI² + BI²), so the κ that the same observed
     agreement and the same bias have without prevalence is (PABAK + BI²)/(1 + BI²). For more there
-    is no such form: where one category has `LOPSIDED` of all labels, AC1 stands in its place.
+    is no such form: where one category has `LOPSIDED` of all labels, AC1 stands in its place. What
+    would be below `GOOD` without prevalence too is poor agreement, and no paradox.
     """
     if kappa.value is None or summary.pabak is None or not table.n:
         return None
@@ -97,7 +100,7 @@ def paradox(
         without, named = ac1.value, "judged by AC1"
     else:
         return None
-    if without - kappa.value < BITES:
+    if without - kappa.value < BITES or without < GOOD:
         return None
     return (
         f"the prevalence paradox: {100 * shares[top]:.0f} % of all labels are "

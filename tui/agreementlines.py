@@ -33,7 +33,10 @@ ANSWERS = {True: "yes", False: "no", None: "not shown"}
 
 
 def _ci(ci: tuple[float, float] | None) -> str:
-    return wording.NONE if ci is None else f"{wording.share(ci[0])}–{wording.share(ci[1])}"
+    if ci is None:
+        return wording.NONE
+    dash = " to " if ci[0] < 0 else "–"  # a dash before a minus would read as two
+    return f"{wording.share(ci[0])}{dash}{wording.share(ci[1])}"
 
 
 def _p(p: float | None) -> str:
@@ -53,20 +56,20 @@ def pairs_of(matrix: Matrix) -> list[tuple[int, int]]:
 
 def pair_heads(width: int) -> list[Row]:
     """Return the line above the pairs."""
-    right = Content("      n     κ   95 %      ") + Content("0".ljust(SCALE - 1) + "1 ")
+    right = Content("      n     κ   95 %        ") + Content("0".ljust(SCALE - 1) + "1 ")
     return [Row(fit(Content("  raters"), max(width - len(right.plain), 8)) + right)]
 
 
 def pair_rows(matrix: Matrix, width: int) -> list[Row]:
     """Lay out a line per pair, its interval drawn."""
-    tail = 6 + 7 + 12 + SCALE + 1
+    tail = 6 + 7 + 14 + SCALE + 1
     room = max(width - tail, 8)
     out = []
     for at, (i, j) in enumerate(pairs_of(matrix)):
         k = matrix.kappas[i, j]
         name = Content("  ") + _rater(matrix.raters[i]) + Content(" · ") + _rater(matrix.raters[j])
         drawn = interval_bar(k.value, k.ci, SCALE, low=0.0, high=1.0)
-        figures = f"{k.n:>6}{wording.share(k.value):>7}  {_ci(k.ci):<10}{drawn} "
+        figures = f"{k.n:>6}{wording.share(k.value):>7}  {_ci(k.ci):<12}{drawn} "
         out.append(Row(fit(cut_middle(name, room - 1), room) + Content(figures), at, True))
     return out
 
@@ -98,13 +101,12 @@ def matrix_lines(matrix: Matrix, at: int | None, width: int) -> list[Row]:
             out.append(Content(f" {wording.count(n, 'rater')} more on a wider terminal"))
     s = matrix.several
     if s is not None:
-        out.append(
-            Content(
-                f" all raters: α {wording.share(s.alpha.value)} [{_ci(s.alpha.ci)}]   Fleiss' κ "
-                f"{wording.share(s.fleiss.value)}   AC1 {wording.share(s.ac1.value)}   "
-                f"{wording.count(s.n_rated, 'item')} with two labels"
-            )
+        told = (
+            f"α {wording.share(s.alpha.value)} [{_ci(s.alpha.ci)}], Fleiss' κ "
+            f"{wording.share(s.fleiss.value)}, AC1 {wording.share(s.ac1.value)}; "
+            f"{wording.count(s.n_rated, 'item')} with two labels"
         )
+        out += hang(Content(" all raters: "), Content(told), width)
     for name, n in matrix.held.items():
         text = Content(f"{wording.count(n, 'label')} of ") + safe(name)
         text += Content(" left out: sealed until their question is revealed, or all are labelled")
@@ -165,7 +167,7 @@ def _table(report: PairReport, width: int) -> list[Content]:
 
 def _drawn(name: str, value: float | None, ci: tuple[float, float] | None, more: str) -> Content:
     bar = interval_bar(value, ci, SCALE, low=0.0, high=1.0)
-    return Content(f" {name:<11}{wording.share(value):>5}  {bar}  {_ci(ci):<10} {more}".rstrip())
+    return Content(f" {name:<11}{wording.share(value):>5}  {bar}  {_ci(ci):<12} {more}".rstrip())
 
 
 def _figures(report: PairReport) -> list[Content]:
