@@ -37,7 +37,7 @@ def test_points_are_told_in_three_ways_and_always_true() -> None:
     assert sorted(o.truth[0] for o in values.objects if isinstance(o.truth, tuple)) == [
         float(k) for k in range(-10, 10)
     ]
-    center, chain = (point_set("c", 20, tells=t, center=3) for t in ("center", "chain"))  # type: ignore[arg-type]
+    center, chain = (point_set("c", 20, tells=t, center=3) for t in ("center", "chain"))
     assert {f.b for f in center.facts} == {"Object_3"}
     assert [(f.a, f.b) for f in chain.facts] == [
         (f"Object_{k}", f"Object_{k + 1}") for k in range(19)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import comb
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -66,16 +67,15 @@ said = st.tuples(st.sampled_from([AB, BA]), st.sampled_from(["a", "b", None]))
 
 
 @given(st.lists(st.lists(said, max_size=6), max_size=6))
-def test_every_pair_counts_once_and_words_have_no_names(items: list[list[object]]) -> None:
-    found = order_effect(items)  # type: ignore[arg-type]
-    known = [[x for x in item if x[1] is not None] for item in items]  # type: ignore[index]
+def test_every_pair_counts_once_and_words_have_no_names(items: list[list[Any]]) -> None:
+    found = order_effect(items)
+    known = [[x for x in item if x[1] is not None] for item in items]
     assert found.same_pairs + found.other_pairs == sum(comb(len(k), 2) for k in known)
     assert 0 <= found.same_equal <= found.same_pairs
     assert 0 <= found.other_equal <= found.other_pairs
     assert found.first_expected == sum(map(len, known)) / 2
-    turned = {"a": "b", "b": "a", None: None}
+    turned: dict[Any, Any] = {"a": "b", "b": "a", None: None}
     other = [
-        [(tuple(turned[w] for w in order), turned[v]) for order, v in item]  # type: ignore[misc]
-        for item in items
+        [(tuple(turned[w] for w in order), turned[v]) for order, v in item] for item in items
     ]
-    assert order_effect(other) == found  # type: ignore[arg-type]
+    assert order_effect(other) == found
