@@ -77,20 +77,22 @@ _CASE = ("case",)
 _HERE = ("case", "steps")
 _BOTH = ("case", "revealed")
 _MINE = ("case", "steps", "revealed")
-_SHEETS = ("raw", "graph", "support", "distances", "help")
+_SET_VIEWS = ("matrix", "order", "map", "family")
+_SHEETS = ("raw", "graph", "support", "distances", *_SET_VIEWS, "help")
 _READ = (*_SHEETS, "summary")
+_WIDER = ("distances", "matrix")
 _FACTS = ("facts",)
 _EDITS = ("edits",)
 _TO_LABEL = ("case", "steps", "facts", "edits")
 _NOTED = (_TO_LABEL, ("steps", "facts", "edits"))
 _LABELLED = (_TO_LABEL, _TO_LABEL)
-_DOING = (*_MINE, *_LISTS, "samples", "facts", "edits")
+_DOING = (*_MINE, *_LISTS, "samples", "facts", "edits", "relations")
 _ABLATED = ("ablations", "ablation")
 _AGREE = ("agreement", "pair", "disagreements", "audit")
 _ALL = (
     *("overview", "queue", "case", "steps", "revealed", "samples", "facts", "edits"),
     *_ABLATED,
-    *("runs", "topology", "sensitivity"),
+    *("runs", "topology", "sensitivity", "relations"),
     *_AGREE,
 )
 
@@ -162,6 +164,22 @@ ACTIONS: tuple[Action, ...] = (
         "ablation",
         "Show what is left of accuracy and faithfulness without the medoid, question by question.",
         ("overview",),
+    ),
+    Action(
+        "relations",
+        ("o",),
+        "relations",
+        "Show where models contradict themselves about orders, places and families.",
+        ("overview",),
+    ),
+    *(
+        Action(f"view('{what}')", (key,), label, sentence, *_twice("relations"))
+        for what, key, label, sentence in (
+            ("matrix", "m", "matrix", "Show what was answered about every ordered pair."),
+            ("order", "o", "order", "Show the order that the answers imply, as a list."),
+            ("map", "v", "map", "Show the map that the answers make of places."),
+            ("family", "t", "family", "Show the family as a tree, once it may be seen."),
+        )
     ),
     Action(
         "choose",
@@ -438,7 +456,7 @@ ACTIONS: tuple[Action, ...] = (
         ("u",),
         "undo",
         "Take back your last act, in whichever case it was, and say here what it was.",
-        (*_LISTS, "samples"),
+        (*_LISTS, "samples", "relations"),
     ),
     Action("redo", ("ctrl+r",), "redo", "Do again what undo took back.", _DOING),
     Action("skip", ("x",), "skip", "Decide not to label this; it counts as done.", *_LABELLED),
@@ -559,9 +577,16 @@ ACTIONS: tuple[Action, ...] = (
         ("right", "l"),
         "columns",
         "Scroll the columns of a matrix wider than the screen.",
-        *_twice("distances"),
+        *_twice(*_WIDER),
     ),
-    Action("scroll(-1)", ("left", "h"), "columns back", "Scroll the columns back.", ("distances",)),
+    Action("scroll(-1)", ("left", "h"), "columns back", "Scroll the columns back.", _WIDER),
+    Action(
+        "axis",
+        ("tab",),
+        "other axis",
+        "Of places: go from west to east to south to north, and back.",
+        *_twice("matrix", "order"),
+    ),
     Action("next_case", ("n",), "next case", "Go to the next case of the list.", _MINE),
     Action("previous_case", ("p",), "previous case", "Go to the previous case of the list.", _MINE),
     Action("move(1)", ("j", "down"), "down", "Go down a line or step.", (*_ALL, *_READ)),
@@ -577,7 +602,7 @@ ACTIONS: tuple[Action, ...] = (
         "Go back.",
         (
             *("queue", "case", "samples", "facts", "edits", *_ABLATED),
-            *("runs", "topology", "sensitivity", *_SHEETS, *_AGREE),
+            *("runs", "topology", "sensitivity", "relations", *_SHEETS, *_AGREE),
         ),
         (
             *("queue", "samples", *_ABLATED),

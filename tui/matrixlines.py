@@ -22,6 +22,8 @@ BOTH_WAYS = {1: "«", -1: "»"}
 """The same, where the pair asked the other way round was answered to the contrary."""
 AGAINST = {1: "◂", -1: "▸"}
 """The same, against the order in which the objects stand."""
+FALSE = "×"
+"""Marks an answer that is not true."""
 NOT_INVERSE, BLAMED = "≠", "!"
 """Marks after a word: the two answers of the pair exclude each other; it is in other findings."""
 
@@ -62,6 +64,7 @@ def axis_matrix(
     order: Sequence[int],
     said: Mapping[Pair, int | None],
     against: Collection[Pair] = (),
+    wrong: Collection[Pair] | None = None,
 ) -> Matrix:
     """Return the matrix of one axis.
 
@@ -73,6 +76,8 @@ def axis_matrix(
         1 = a comes before b, -1 = after, None = no answer was read; pairs left out were not asked.
     against : collection of (a, b)
         Pairs as asked whose answers are to be marked as against the order.
+    wrong : collection of (a, b), optional
+        Pairs as asked whose answers are false, to be marked too; None = the truth is sealed.
 
     Returns
     -------
@@ -93,11 +98,13 @@ def axis_matrix(
         sign = said[a, b]
         if sign is None:
             return UNREAD
+        mark = FALSE if (a, b) in (wrong or ()) else ""
         if (a, b) in against:
-            return AGAINST[sign]
-        return (BOTH_WAYS if said.get((b, a)) == sign else AGREED)[sign]
+            return AGAINST[sign] + mark
+        return (BOTH_WAYS if said.get((b, a)) == sign else AGREED)[sign] + mark
 
-    return Matrix(tuple(order), tuple(tuple(cell(a, b) for b in order) for a in order))
+    rows = tuple(tuple(cell(a, b) for b in order) for a in order)
+    return Matrix(tuple(order), rows, 1 if wrong is None else 3)
 
 
 def kin_code(word: str) -> str:
@@ -116,6 +123,7 @@ def kin_matrix(
     said: Mapping[Pair, str | None],
     not_inverse: Collection[Pair] = (),
     blamed: Collection[Pair] = (),
+    wrong: Collection[Pair] = (),
 ) -> Matrix:
     """Return the matrix of kinship answers: what the row is said to be of the column.
 
@@ -127,6 +135,8 @@ def kin_matrix(
         Words of the vocabulary; None = no answer was read.
     not_inverse, blamed : collection of (a, b)
         Pairs whose two answers exclude each other; answers in any other finding.
+    wrong : collection of (a, b)
+        Pairs whose answers are false; none while the truth is sealed.
 
     Examples
     --------
@@ -144,7 +154,7 @@ def kin_matrix(
         if word is None:
             return UNREAD
         mark = NOT_INVERSE if (a, b) in not_inverse else BLAMED if (a, b) in blamed else ""
-        return kin_code(word) + mark
+        return kin_code(word) + (FALSE if (a, b) in wrong else mark)
 
     rows = tuple(tuple(cell(a, b) for b in range(n)) for a in range(n))
     return Matrix(tuple(range(n)), rows, KIN_CELLS)
@@ -177,7 +187,7 @@ def matrix_heads(
     frame = frame_of(matrix, names, width)
     shown = range(left, min(left + frame.columns, len(matrix.objects)))
     pad = Content(" " * frame.head)
-    if matrix.wide > 1:
+    if matrix.wide >= KIN_CELLS:
         numbers = "".join(f"{k + 1:<{frame.wide}}" for k in shown)
         short = [cut_middle(one_line(names[matrix.objects[k]]), frame.wide - 1) for k in shown]
         return [pad + Content(numbers), pad + Content("").join(fit(n, frame.wide) for n in short)]
@@ -207,12 +217,13 @@ def _line(matrix: Matrix, names: Sequence[str], frame: Frame, k: int, left: int)
     return head + Content("".join(c.ljust(frame.wide) for c in shown) + more)
 
 
+FALSE_LEGEND = "× not true"
 AXIS_LEGEND = (
     "< the row comes first   > the column   · not asked   ? no answer read",
     "« » the pair asked the other way round was answered to the contrary",
     "◂ ▸ against the order in which they stand",
 )
 KIN_LEGEND = (
-    "what the row is of the column: + a generation more, ' by marriage   · not asked   ? not read",
+    "what the row is to the column; + a generation more, ' by marriage; ? no answer read",
     "≠ the pair's two answers exclude each other   ! in another finding",
 )

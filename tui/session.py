@@ -18,6 +18,7 @@ from tui.pace import Pace
 if TYPE_CHECKING:
     from textual.content import Content
 
+    from pipeline.relation_sealed import Headline
     from store import Store
 
 T = TypeVar("T")
@@ -138,6 +139,8 @@ class Session:
     unsaved: bool = False
     told: Content | None = None
     """The label that was saved last, in words."""
+    headlines: dict[tuple[int, int], Headline] = field(default_factory=dict)
+    """How far models contradict themselves, by asking and number of answers; it takes seconds."""
 
     @property
     def sitting_id(self) -> int | None:

@@ -46,6 +46,7 @@ NAMES = {
     "samples": "Decomposed traces",
     "facts": "Facts of a trace",
     "edits": "Edited steps",
+    "relations": "Relation sets",
     "ablations": "Medoid ablation",
     "ablation": "Medoid and alternative",
     "runs": "Runs",
@@ -60,6 +61,10 @@ NAMES = {
     "graph": "Graph",
     "support": "Graph after the reveal",
     "distances": "Distances",
+    "matrix": "Answers of a relation set",
+    "order": "Order of a relation set",
+    "map": "Map of a relation set",
+    "family": "Family",
 }
 
 

@@ -312,6 +312,11 @@ class OverviewScreen(Reversing):
 
         await open_ablations(self)
 
+    async def action_relations(self) -> None:
+        from tui.screens.relations import open_relations
+
+        await open_relations(self)
+
     def action_agreement(self) -> None:
         from tui.screens.agreement import AgreementScreen
 
