@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from pipeline.deducing.staging import OWN
 from pipeline.facts import UNDECOMPOSED
 from pipeline.judging import CRITERIA_SCHEMA
+from pipeline.plan_keys import OTHER_MODELS
 from pipeline.plan_reading import Plan, PlanStage
 from pipeline.sealing import known_rater
 from store import Store
@@ -19,7 +21,7 @@ def check_stages(store: Store, plan: Plan) -> list[str]:
     for stage in plan.stages:
         problems += (f"{stage.place}{p}" for p in made.lacking(stage))
         made.note(stage)
-    return [*problems, *_keys(plan)]
+    return [*problems, *_problem_files(plan), *_keys(plan)]
 
 
 class _Made:
@@ -96,9 +98,19 @@ def _needs_medoids(stage: PlanStage) -> bool:
     return stage.stage == "ablate" or (stage.stage == "early-answer" and traces == "medoids")
 
 
+def _problem_files(plan: Plan) -> Iterator[str]:
+    """Yield the files of deduction problems that are not there."""
+    for stage in plan.stages:
+        named = stage.parameters.get("problems", OWN)
+        if stage.stage == "deduce" and named != OWN and not (plan.path.parent / named).exists():
+            yield f"{stage.place} problems: {plan.path.parent / named}: no such file"
+
+
 def _keys(plan: Plan) -> Iterator[str]:
     """Yield the models whose key is in no variable."""
-    asked = (m for s in plan.stages for m in (s.model, s.parameters.get("editor")))
+    asked = (
+        m for s in plan.stages for m in (s.model, *(s.parameters.get(k) for k in OTHER_MODELS))
+    )
     for name in dict.fromkeys(m for m in asked if m is not None):
         key_env = plan.endpoints[name].key_env
         if key_env is not None and not os.environ.get(key_env):

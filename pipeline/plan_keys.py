@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from scoring.deduction.styles import STYLES
 from store.exchange.questions import MAPPINGS
 from store.keys import is_name
 
@@ -38,6 +39,11 @@ def one_of(*words: str) -> Check:
 
 TRUTH: Check = (lambda v: isinstance(v, bool), "true or false")
 NAME: Check = (lambda v: isinstance(v, str) and is_name(v), "a name without control characters")
+
+STYLE_LIST: Check = (
+    lambda v: isinstance(v, list) and v != [] and all(s in STYLES for s in v),
+    f"a list of some of {', '.join(STYLES)}",
+)
 
 SAMPLING: dict[str, Check] = {
     "form": one_of("auto", "schema", "text"),
@@ -105,6 +111,20 @@ STAGES: dict[str, dict[str, Check]] = {
         "decomposition": NAME,
         **SAMPLING,
     },
+    "deduce": {
+        "problems": NAME,
+        "templates": one_of("auto", "own", "shared"),
+        "maker": NAME,
+        "mutations": whole(0),
+        "seed": whole(0),
+        "name": NAME,
+        "k_max": whole(0),
+        "styles": STYLE_LIST,
+        "paraphraser": NAME,
+        "extractor": NAME,
+        "prefix": one_of("auto", "assistant", "quoted"),
+        **SAMPLING,
+    },
     "judge": {
         "schema": NAME,
         "decomposition": NAME,
@@ -120,8 +140,11 @@ STAGES: dict[str, dict[str, Check]] = {
 }
 """The stages with their parameters."""
 
-ASKING = ("generate", "decompose", "early-answer", "counterfactual", "ablate", "judge")
+ASKING = ("generate", "decompose", "early-answer", "counterfactual", "ablate", "deduce", "judge")
 """The stages that ask a model."""
+
+OTHER_MODELS = ("editor", "maker", "paraphraser", "extractor")
+"""Keys that name a model beside the one a stage is about."""
 
 DATASET_KEYS: dict[str, Check] = {
     "files": (

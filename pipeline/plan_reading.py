@@ -14,6 +14,7 @@ from pipeline.plan_keys import (
     BUDGET_KEYS,
     DATASET_KEYS,
     NAME,
+    OTHER_MODELS,
     STAGES,
     TABLES,
     Check,
@@ -205,8 +206,9 @@ class _Reader:
             own = {k: v for k, v in table.items() if k not in ("stage", "models", "datasets")}
             parameters = self._table(place, own, STAGES[stage])
             self._together(place, stage, parameters)
-            if "editor" in parameters:
-                self._chosen(place, "editor", parameters["editor"], endpoints)
+            for key in OTHER_MODELS:
+                if key in parameters:
+                    self._chosen(place, key, parameters[key], endpoints)
             on = self._chosen(place, "datasets", table.get("datasets"), datasets)
             for model in self._asked(place, stage, table, endpoints):
                 yield PlanStage(stage, model, on, parameters, place)

@@ -58,6 +58,8 @@ def of_no_dataset(store: Store, stage: PlanStage) -> bool:
     """
     from pipeline.judging import CRITERIA_SCHEMA
 
+    if stage.stage == "deduce":
+        return True
     schema = stage.parameters.get("schema", "path")
     if stage.stage != "judge" or schema == CRITERIA_SCHEMA:
         return False
@@ -125,6 +127,7 @@ def _default_sampling(stage: str) -> Any:
         early_answerer,
         generator,
         path_judge,
+        solver,
     )
 
     return {
@@ -133,6 +136,7 @@ def _default_sampling(stage: str) -> Any:
         "early-answer": early_answerer,
         "counterfactual": counterfactual_answerer,
         "ablate": ablator,
+        "deduce": solver,
         "judge": path_judge,
     }[stage].DEFAULT_SAMPLING
 
@@ -179,6 +183,20 @@ def _ablate(call: StageCall) -> Ablated:
         call.store, given["endpoint"], sampled, form=given["form"], **facts, **call.how
     )
     return Ablated(sampled, answered)
+
+
+def _deduce(call: StageCall) -> Any:
+    from pipeline.deducing.staging import OWN, deduce_stage
+
+    given = _asking(call)
+    given.pop("dataset")
+    form = call.stage.parameters.get("form")
+    for key in ("maker", "paraphraser", "extractor"):
+        if key in given:
+            given[key] = _endpoint(call, given[key], form)
+    named = given.pop("problems", OWN)
+    problems = None if named == OWN else call.plan.path.parent / named
+    return deduce_stage(call.store, given.pop("endpoint"), problems=problems, **given)
 
 
 def _judge(call: StageCall) -> Any:
@@ -236,5 +254,6 @@ _STAGES: Mapping[str, Callable[[StageCall], Any]] = {
     "early-answer": _early_answer,
     "counterfactual": _counterfactual,
     "ablate": _ablate,
+    "deduce": _deduce,
     "judge": _judge,
 }

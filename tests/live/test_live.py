@@ -25,6 +25,11 @@ from pipeline.ablation_report import ablation_report
 from pipeline.counterfactual import counterfactual
 from pipeline.counterfactual_report import counterfactual_report
 from pipeline.decomposing import DecomposeSummary, decompose
+from pipeline.deducing.importing import OWN_PROBLEMS, import_problems
+from pipeline.deducing.mutating import mutate_problems
+from pipeline.deducing.reading import extract
+from pipeline.deducing.report import Rules, deduction_report
+from pipeline.deducing.solving import solve
 from pipeline.early import EarlySummary, early_answer
 from pipeline.early_report import early_report
 from pipeline.embedding import EmbedSummary, embed
@@ -34,6 +39,7 @@ from pipeline.questions import import_questions
 from pipeline.sampling import Design, make_items
 from pipeline.scoring import ScoreSummary, score
 from store import Store, open_store
+from store.deduction_records import NUMBERS
 from tests.pipeline.conftest import HashEmbedder
 
 pytestmark = pytest.mark.live
@@ -242,3 +248,26 @@ def test_alternatives_to_a_medoid_are_sampled_and_measured(project: Project) -> 
     assert (group.n_questions, group.n_alternatives) == (1, 2)
     assert group.gold.md is None or 0 <= group.gold.md <= (group.md_difflib or 1)
     assert ablate(s, e, pool="gemma", n=2, limit=1, sampling=BOUND).askings[0].n_requests == 0
+
+
+def test_two_problems_are_deduced_to_the_end(project: Project) -> None:
+    s, e = project.store, project.endpoint
+    import_problems(s, [OWN_PROBLEMS])
+    mutate_problems(s, n=1, problems=["bakery", "ages"])
+    asked = {"problems": ["bakery", "ages"], "k_max": 1, "sampling": TEXT, "name": "deducer"}
+    done = solve(s, e, **asked)  # type: ignore[arg-type]
+    assert (done.asking.n_requests, done.asking.n_left) == (8, 0)
+    assert set(done.asking.outcomes) <= set(REPLIED)
+    assert done.sent.way in ("assistant", "quoted")
+    (solver,) = s.solvers()
+    for c in s.completions(solver.id):
+        assert (c.way == "none") == (c.k == 0)
+    read = extract(s, e, solver)
+    assert (read.asking.n_requests + read.n_blank, read.asking.n_left) == (8, 0)
+    report = deduction_report(s, rules=Rules(reader=NUMBERS))
+    assert report.problems == ("ages", "bakery")
+    (score,) = report.scores
+    assert sum(score.statuses.values()) == 2 * (4 + 3)
+    assert 0 <= (score.coverage.value or 0.0) <= 1
+    assert score.exact.base is None or 0 <= score.exact.base <= 1
+    assert solve(s, e, **asked).asking.n_requests == 0  # type: ignore[arg-type]

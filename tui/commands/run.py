@@ -138,6 +138,9 @@ def result_text(row: PlanRow) -> str:
         return _edited_text(r)
     if row.stage == "ablate":
         return _ablated_text(r)
+    if row.stage == "deduce":
+        s = r.solved
+        return "" if s is None else f"{s.n_problems:,} problems, {s.n_mutations:,} mutations"
     if row.stage == "score":
         return (
             f"{r.n_scored:,} scored, {r.n_known:,} known; SC and GSC disagree on {r.n_disagree:,}"
