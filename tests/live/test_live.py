@@ -250,8 +250,12 @@ def test_alternatives_to_a_medoid_are_sampled_and_measured(project: Project) -> 
     assert ablate(s, e, pool="gemma", n=2, limit=1, sampling=BOUND).askings[0].n_requests == 0
 
 
-def test_two_problems_are_deduced_to_the_end(project: Project) -> None:
-    s, e = project.store, project.endpoint
+def test_two_problems_are_deduced_to_the_end(endpoint: Endpoint, tmp_path: Path) -> None:
+    with open_store(tmp_path / "t.db") as store:
+        _deduced(store, endpoint)
+
+
+def _deduced(s: Store, e: Endpoint) -> None:
     import_problems(s, [OWN_PROBLEMS])
     mutate_problems(s, n=1, problems=["bakery", "ages"])
     asked = {"problems": ["bakery", "ages"], "k_max": 1, "sampling": TEXT, "name": "deducer"}
