@@ -55,6 +55,7 @@ def disagreements_of(
     """Return the same of labels that are laid already."""
     a, b = raters
     seen: frozenset[str] | None = None
+    items = store.revealed_items(viewer)
     if laid.schema.seal != "open":
         # A question's reveal tells nothing of what is said of a criterion, so it frees none.
         of_criteria = laid.schema.item_kind == "criterion"
@@ -64,7 +65,7 @@ def disagreements_of(
     for place, first, second in zip(laid.places, laid.labels[a], laid.labels[b], strict=True):
         if first is None and second is None:
             continue
-        if seen is not None and place.question not in seen:
+        if seen is not None and place.question not in seen and place.item_id not in items:
             sealed.add(place.question)
             continue
         if first is None or second is None or None in (first.category, second.category):

@@ -45,9 +45,13 @@ def item_lines(
     items = (x for x in store.export_items() if design or x.kind != "counterfactual")
     rows = (item_row(x, design=design) for x in items)
     if file_format == "csv":
-        fields = (*ITEM_FIELDS, "case", *(DESIGN_FIELDS[1:] if design else ()))
-        return csv_lines(fields, ([plain_text(r[f]) for f in fields] for r in rows))
+        fields = (*ITEM_FIELDS, "case", *(DESIGN_FIELDS[1:] if design else ()), "edges")
+        return csv_lines(fields, ([_item_cell(r.get(f)) for f in fields] for r in rows))
     return (_json_line(row) for row in rows)
+
+
+def _item_cell(value: Any) -> str | None:
+    return json.dumps(value) if isinstance(value, list) else plain_text(value)
 
 
 SCORE_FIELDS = (

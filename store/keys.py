@@ -137,6 +137,53 @@ class TraceItemKey:
         return cls(kind, trace, step=int(last), editing=editing)
 
 
+RELATION_KINDS = ("pair", "cycle")
+
+
+@dataclass(frozen=True, slots=True)
+class RelationItemKey:
+    """The parts of the key of a stated pair, or of a cycle of statements.
+
+    `asking` is MODEL: the name under which the set was asked about. `rest` is A, B of a pair, and
+    AXIS, HASH of a cycle.
+    """
+
+    kind: str
+    set: str
+    asking: str
+    rest: tuple[str, str]
+
+    def __str__(self) -> str:
+        parts = (self.set, self.asking, *self.rest)
+        return f"{self.kind}:" + "/".join(encode_part(p) for p in parts)
+
+    @classmethod
+    def parse(cls, key: str) -> RelationItemKey:
+        """Read a key.
+
+        Raises
+        ------
+        ValueError
+            When it is none of a pair or cycle.
+        """
+        kind, _, rest = key.partition(":")
+        parts = [decode_part(p) for p in rest.split("/")]
+        if kind not in RELATION_KINDS or len(parts) != 4 or not all(parts):
+            forms = (kind,) if kind in RELATION_KINDS else RELATION_KINDS
+            raise ValueError(f"item {key!r} is not {' or '.join(FORMS[k] for k in forms)}")
+        return cls(kind, parts[0], parts[1], (parts[2], parts[3]))
+
+
+def split_cluster(cluster: str) -> tuple[str, str]:
+    """Return both parts of a cluster, e.g. a relation set and the name it was asked under.
+
+    >>> split_cluster("us%2Fcities/m@free")
+    ('us/cities', 'm@free')
+    """
+    first, _, second = cluster.partition("/")
+    return decode_part(first), decode_part(second)
+
+
 def sample_order(sample: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key in which ``10`` follows ``9`` and names sort as people expect.
 

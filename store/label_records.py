@@ -180,24 +180,32 @@ class ExportedLabel:
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
-    """An item as an import file states it; how it was chosen, where the file says."""
+    """An item as an import file states it; how it was chosen, where the file says.
+
+    `edges` are the statements of a cycle, by name and in order: its key does not tell them.
+    """
 
     item: str
     stratum: str | None = None
     case_inclusion_probability: float | None = None
     inclusion_probability: float | None = None
+    edges: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedItem:
-    """An item with everything a file carries of it; `case` is DATASET/QUESTION/POOL."""
+    """An item with everything a file carries of it; `case` is DATASET/QUESTION/POOL.
+
+    A pair or cycle has its relation set in `dataset`, the name it was asked under in `pool`, and
+    its statements in `edges`.
+    """
 
     item: str
     kind: str
     dataset: str
-    question_id: str
+    question_id: str | None
     pool: str
-    sample: str
+    sample: str | None
     step: int | None
     decomposition: str | None
     criterion: str | None
@@ -206,6 +214,7 @@ class ExportedItem:
     case_inclusion_probability: float | None
     inclusion_probability: float | None
     editing: str | None = None
+    edges: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ from store.repository.items import ConflictError, Items
 from store.repository.labels import Labels
 from store.repository.questions import Questions
 from store.repository.queue import Queue
+from store.repository.relation_cases import RelationCases
+from store.repository.relation_items import RelationItems
 from store.repository.relations import Relations
 from store.repository.replies import Replies
 from store.repository.reports import Reports
@@ -65,6 +67,8 @@ class Store(
     DeductionRevealed,
     Votes,
     Relations,
+    RelationItems,
+    RelationCases,
     Runs,
     Designs,
     Queue,

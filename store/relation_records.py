@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from store.keys import encode_part
+from store.label_records import LabelRecord
 from store.model_records import ReplyOutcome
+from store.records import Verdict
 
 RelationKind = Literal["temporal", "spatial", "kinship", "contradiction"]
 Asks = Literal["pairs", "objects"]
@@ -210,3 +212,156 @@ class NewRelationAnswer:
     text: str | None
     reason: str = ""
     extra: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Statements that cannot all be true, as the review finds them; objects by place.
+
+    `axis` is that of the order ("time", "x", "y": an edge says that a comes before b), or for a
+    family what is at odds ("triple", "inverse", "gender": an edge is an asked pair). `suspect` is
+    the edge that would be mended, `breaks` how many contradictions that would undo, `edge_breaks`
+    the same for every edge: all of it sealed.
+    """
+
+    axis: str
+    edges: tuple[tuple[int, int], ...]
+    breaks: int
+    suspect: int | None
+    edge_breaks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewMade:
+    """What making the review of an asking did.
+
+    Of `n` items now in the queue `n_new` were not there before; `n_kept` are contradictions no
+    longer found, or beyond the limit, that somebody labelled; `n_withdrawn` unlabelled ones left.
+    """
+
+    n: int
+    n_new: int
+    n_kept: int
+    n_withdrawn: int
+
+
+RelationFilter = Literal["all", "unlabelled", "done", "flagged"]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRow:
+    """A line of the queue of cycles or of sampled pairs, as a sealed rater may see it.
+
+    `position` is the 1-based place in the whole queue; `objects` are those of the statements, each
+    once. `seen`: a reveal of this rater's showed the truth of both ends of one of its statements,
+    so that a label made now counts as made after it.
+    """
+
+    item_id: int
+    item: str
+    position: int
+    set: str
+    set_kind: RelationKind
+    asking: str
+    axis: str | None
+    objects: tuple[str, ...]
+    n_edges: int
+    decided: bool
+    flagged: bool
+    revealed: bool
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SaidAnswer:
+    """What the model said a is to b, by name: its word, and its own words in `text`."""
+
+    a: str
+    b: str
+    repeat: int
+    relation: str | None
+    outcome: ReplyOutcome
+    text: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEdge:
+    """One statement of a case: on an axis "a before b", else the asked pair.
+
+    `number` counts from 1, as the schema's categories do. `there` are the answers about (a, b),
+    `back` those about (b, a), repeats in order.
+    """
+
+    number: int
+    a: str
+    b: str
+    there: tuple[SaidAnswer, ...]
+    back: tuple[SaidAnswer, ...]
+
+    @property
+    def category(self) -> str:
+        """The category that calls this edge wrong."""
+        return f"edge{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class RelationCase:
+    """A pair or cycle as a sealed rater sees it: what was asked, told and said, never the truth.
+
+    `labels` holds the rater's own label under each schema asked for, None without one. `axis` is
+    None for a pair.
+    """
+
+    item_id: int
+    item: str
+    kind: Literal["pair", "cycle"]
+    set: SetRecord
+    asking: AskingRecord
+    axis: str | None
+    edges: tuple[CaseEdge, ...]
+    labels: Mapping[str, LabelRecord | None]
+    revealed: bool
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRevealCheck:
+    """Whether a rater may reveal an item now, and what it would do.
+
+    `ok`: the item is labelled, unsure or skipped. `n_left` further items of the queues, undecided
+    by this rater and not seen yet, would count as labelled after the reveal, for it shows the truth
+    of their objects.
+    """
+
+    ok: bool
+    n_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownObject:
+    """What is true of an object, and how its source writes it."""
+
+    name: str
+    truth: Truth | None
+    stated: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationTruth:
+    """What the seal hid of a pair or cycle.
+
+    `objects` are those of its statements; `facts` the true words of their pairs by name, None where
+    no word is right. `suspect` is the number of the edge that the mend turns round, with how many
+    contradictions that breaks, for every edge in `edge_breaks`; None and empty for a pair.
+    `verdicts` are what others said, by schema.
+    """
+
+    case: RelationCase
+    objects: Mapping[str, ShownObject]
+    facts: Mapping[tuple[str, str], str | None]
+    also_accept: Mapping[tuple[str, str], str]
+    suspect: int | None
+    breaks: int | None
+    edge_breaks: tuple[int, ...]
+    verdicts: Mapping[str, tuple[Verdict, ...]]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from store.exchange.lines import LineError, maybe_name, need_name, shown
+from store.keys import is_name
 from store.records import ExportedItem, NewItem
 
 ITEM_FIELDS = (
@@ -31,7 +33,10 @@ def is_item_line(row: Mapping[str, Any]) -> bool:
 def item_row(item: ExportedItem, *, design: bool) -> dict[str, Any]:
     """Return an item as a file carries it; how it was chosen only with `design`."""
     fields = (*ITEM_FIELDS, "case", *(DESIGN_FIELDS[1:] if design else ()))
-    return {name: getattr(item, name) for name in fields}
+    row = {name: getattr(item, name) for name in fields}
+    if item.edges is not None:
+        row["edges"] = [list(edge) for edge in item.edges]
+    return row
 
 
 def item(row: dict[str, Any]) -> NewItem:
@@ -50,7 +55,27 @@ def item(row: dict[str, Any]) -> NewItem:
         stratum=maybe_name(row, "stratum"),
         case_inclusion_probability=_share(row, "case_inclusion_probability"),
         inclusion_probability=_share(row, "inclusion_probability"),
+        edges=_edges(row),
     )
+
+
+def _edges(row: dict[str, Any]) -> tuple[tuple[str, str], ...] | None:
+    value = row.get("edges")
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            value = row["edges"]
+    if value is None:
+        return None
+    wrong = f"edges is {shown(value)}; a list of pairs of names is right"
+    if not isinstance(value, list):
+        raise LineError(wrong)
+    for pair in value:
+        named = isinstance(pair, list) and len(pair) == 2
+        if not named or not all(isinstance(n, str) and is_name(n) for n in pair):
+            raise LineError(wrong)
+    return tuple((a, b) for a, b in value)
 
 
 def _share(row: dict[str, Any], field: str) -> float | None:

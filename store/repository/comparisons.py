@@ -19,10 +19,11 @@ from store.records import LabelState, SchemaRecord, Verdict
 from store.repository.choices import checked_choice
 from store.repository.label_imports import row_id
 from store.repository.labels import check_item
-from store.repository.reports import is_held, revealed_by, standing_labels
+from store.repository.relation_seen import is_item_revealed, revealed_item_ids
+from store.repository.reports import is_held, place_of, standing_labels
 from store.repository.revealed import verdicts_on
 from store.repository.rows import chunks, is_sampled, label_hash, latest_label_id, need_schema
-from store.repository.seen import is_item_revealed, is_revealed
+from store.repository.seen import Freed, is_revealed
 
 TARGET = "target_half_width"
 """The parameter of a design whose queue is ordered toward a target."""
@@ -41,13 +42,15 @@ class Comparisons(Base):
             newest = need_schema(s, schema)
             labels = standing_labels(s, schema, rater)
             changed = standing_labels(s, schema, rater, after_reveal=True)
-            revealed = revealed_by(s, rater)
+            freed = Freed.by(s, rater)
             seconds = _seconds(s, schema, rater)
             flags = _flags(s, schema, rater)
             planned = {d.id for d in s.exec(select(t.Design)) if TARGET in d.parameters}
             found = []
             for part in chunks(sorted(labels)):
-                for item, question, case, place, sampled in s.exec(_placed(part)).all():
+                for item, question, case, *chosen in s.exec(_placed(part)).all():
+                    place = next((c for c in chosen if c is not None), None)
+                    dataset, external_id = place_of(item, question)
                     label = labels[item.id]
                     after = changed.get(item.id)
                     category, state = _counted(newest, label.category, label.state)
@@ -55,22 +58,22 @@ class Comparisons(Base):
                         StandingLabel(
                             item=item.key,
                             item_id=item.id,
-                            dataset=question.dataset,
-                            question_id=question.external_id,
+                            dataset=dataset,
+                            question_id=external_id,
                             case=None if case is None else case.id,
                             state=state,
                             category=category,
                             first_wrong_step=label.first_wrong_step,
                             version=label.schema_version,
                             before_reveal=label.before_reveal,
-                            held=is_held(label, item, revealed),
-                            revealed=item.question_id in revealed,
+                            held=is_held(label, item, freed),
+                            revealed=freed.holds(item),
                             changed_to=None
                             if after is None
                             else _counted(newest, after.category, after.state)[0],
                             seconds=seconds.get(item.id),
                             stratum=None if case is None else case.stratum,
-                            inclusion_probability=_probability(place, sampled),
+                            inclusion_probability=place and place.inclusion_probability,
                             case_probability=None if case is None else case.inclusion_probability,
                             planned=case is not None and case.design_id in planned,
                             pool=_pool_of(item.key),
@@ -89,13 +92,19 @@ class Comparisons(Base):
             )
             return frozenset(f"{dataset}/{question}" for dataset, question in rows)
 
+    def revealed_items(self, rater_id: int) -> frozenset[int]:
+        """Return the ids of the items without a question that a rater has revealed."""
+        with self._read() as s:
+            return frozenset(revealed_item_ids(s, rater_id))
+
     def said_on(self, item_id: int, viewer_id: int, schema: SchemaRecord) -> tuple[Verdict, ...]:
         """Return what every rater says of an item, the viewer too.
 
         Raises
         ------
         SealedError
-            When the schema's level is not ``open`` and the viewer has not revealed the question.
+            When the schema's level is not ``open`` and the viewer has not revealed the question, or
+            the item where it has none.
         """
         with self._read() as s:
             _check_seen(s, s.get_one(t.Item, item_id), viewer_id, schema)
@@ -218,13 +227,17 @@ def _placed(ids: Sequence[int]) -> Any:
         t.AuditCase,
         t.CaseItem,
         t.DecompositionSample,
+        t.RelationSample,
+        t.DeductionSample,
     )
     return (
         select(*columns)
-        .join(t.Question, col(t.Question.id) == col(t.Item.question_id))
+        .join(t.Question, col(t.Question.id) == col(t.Item.question_id), isouter=True)
         .join(t.CaseItem, col(t.CaseItem.item_id) == col(t.Item.id), isouter=True)
         .join(t.AuditCase, col(t.AuditCase.id) == col(t.CaseItem.case_id), isouter=True)
         .join(t.DecompositionSample, is_sampled(), isouter=True)
+        .join(t.RelationSample, col(t.RelationSample.item_id) == col(t.Item.id), isouter=True)
+        .join(t.DeductionSample, col(t.DeductionSample.item_id) == col(t.Item.id), isouter=True)
         .where(col(t.Item.id).in_(ids))
         .order_by(col(t.Item.id))
     )
@@ -235,11 +248,6 @@ def _pool_of(key: str) -> str | None:
         return TraceItemKey.parse(key).trace[2]
     except ValueError:  # an item of no trace
         return None
-
-
-def _probability(place: t.CaseItem | None, sampled: Any) -> float | None:
-    found = place or sampled
-    return None if found is None else found.inclusion_probability
 
 
 def _counted(newest: SchemaRecord, category: str | None, state: Any) -> tuple[str | None, Any]:
@@ -279,11 +287,12 @@ def _check_seen(s: Session, item: t.Item, viewer_id: int, schema: SchemaRecord) 
         return
     question = item.question_id
     if question is None:
-        seen = is_item_revealed(s, viewer_id, item.id or 0)
+        seen = is_item_revealed(s, viewer_id, row_id(item))
     else:
         seen = item.kind != "criterion" and is_revealed(s, viewer_id, question)
     if not seen:
-        raise SealedError(f"{item.key} is sealed for this rater: reveal its question first")
+        what = "it" if question is None else "its question"
+        raise SealedError(f"{item.key} is sealed for this rater: reveal {what} first")
 
 
 def _reference(s: Session) -> t.Rater:

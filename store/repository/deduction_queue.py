@@ -30,7 +30,7 @@ from store.repository.deduction_rows import (
 )
 from store.repository.drawing import Candidate, Drawn, draw, make_room
 from store.repository.rows import chunks, label_record, latest_label, need_schema
-from store.repository.seen import is_item_revealed
+from store.repository.relation_seen import is_item_revealed
 
 SCHEMA = "deduction"
 """The label schema of replies."""

@@ -30,7 +30,7 @@ from store.repository.deduction_rows import (
 )
 from store.repository.deductions import reading_record
 from store.repository.revealed import verdicts_on
-from store.repository.seen import is_item_revealed, record_item_reveal
+from store.repository.relation_seen import is_item_revealed, record_item_reveals
 
 _COMPLETION: Any = t.DeductionCompletion
 _ITEM: Any = t.DeductionItem
@@ -58,7 +58,7 @@ class DeductionRevealed(Base):
                 raise SealedError(
                     f"{n_left} more with the same numbers to label first: their values are these"
                 )
-            record_item_reveal(s, rater_id, decided)
+            record_item_reveals(s, rater_id, decided)
 
     def deduction_answer(
         self, completion_id: int, rater_id: int, schema: SchemaRecord
@@ -85,7 +85,7 @@ class DeductionRevealed(Base):
             answer = _answer(s, completion)
         if not known and schema.seal != "judge":
             with self._write() as s:
-                record_item_reveal(s, rater_id, make_items(s, [completion_id]).values())
+                record_item_reveals(s, rater_id, make_items(s, [completion_id]).values())
         return answer
 
     def deduction_verdicts(

@@ -11,9 +11,10 @@ from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.engine import Base
-from store.keys import TraceItemKey, encode_part
+from store.keys import TraceItemKey, encode_part, split_cluster
 from store.records import ExportedItem, ExportedLabel, NewLabel
 from store.repository.cases import case_query
+from store.repository.relation_seen import edges_of, object_names
 from store.repository.rows import is_sampled, is_sampled_edit, need_schema
 
 PAGE = 500
@@ -42,11 +43,13 @@ class Exports(Base):
                 yield from _labels(s, ids[start : start + PAGE])
 
     def export_items(self) -> Iterator[ExportedItem]:
-        """Yield the items of traces by key, an order that tells nothing."""
+        """Yield items by key, an order that tells nothing."""
         with self._read() as s:
             keys = s.exec(select(t.Item.key).order_by(col(t.Item.key))).all()
             for start in range(0, len(keys), PAGE):
-                yield from _items(s, keys[start : start + PAGE])
+                part = keys[start : start + PAGE]
+                found = [*_items(s, part), *_relation_items(s, part)]
+                yield from sorted(found, key=lambda i: i.item)
 
     def design_is_sealed(self) -> bool:
         """Return whether strata and inclusion probabilities are still hidden from somebody.
@@ -164,4 +167,33 @@ def _items(s: Session, keys: Sequence[str]) -> Iterator[ExportedItem]:
             case_inclusion_probability=case.inclusion_probability if case else None,
             inclusion_probability=chosen.inclusion_probability if chosen else None,
             editing=parts.editing,
+        )
+
+
+def _relation_items(s: Session, keys: Sequence[str]) -> Iterator[ExportedItem]:
+    rows = s.exec(
+        select(t.Item, t.RelationSample)
+        .join(t.RelationItem, col(t.RelationItem.item_id) == col(t.Item.id))
+        .join(t.RelationSample, col(t.RelationSample.item_id) == col(t.Item.id), isouter=True)
+        .where(col(t.Item.key).in_(keys))
+    ).all()
+    edges = edges_of(s, [item.id or 0 for item, _ in rows])
+    names = object_names(s, {o for of in edges.values() for e in of for o in e})
+    for item, sampled in rows:
+        of, asking = split_cluster(item.cluster or "")
+        yield ExportedItem(
+            item=item.key,
+            kind=item.kind,
+            dataset=of,
+            question_id=None,
+            pool=asking,
+            sample=None,
+            step=None,
+            decomposition=None,
+            criterion=None,
+            case=None,
+            stratum=None,
+            case_inclusion_probability=None,
+            inclusion_probability=sampled.inclusion_probability if sampled else None,
+            edges=tuple((names[a], names[b]) for a, b in edges[item.id or 0]),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import select as plain_select
@@ -34,25 +34,50 @@ class StoredItem:
     made: bool = False
 
 
+Edges = Sequence[tuple[str, str]]
+Maker = Callable[[Session, str, Edges | None], StoredItem]
+
+_MAKERS: dict[str, Maker] = {}
+
+
+def register_maker(kind: str, find: Maker) -> None:
+    """Let items of a kind that hangs on no trace be found, or made, by their key.
+
+    `find` takes the key, and the statements of a cycle where a file gives them. It raises
+    `ConflictError` for a key that names nothing in the database.
+    """
+    _MAKERS[kind] = find
+
+
 class TraceItems:
-    """Items of traces (paths, steps, criteria, edits) by key, made on demand, inside one session."""
+    """Items by key, made on demand, inside one session.
+
+    Those of traces (paths, steps, criteria, edits) are made here, others by their `register_maker`.
+    """
 
     def __init__(self, session: Session) -> None:
         self._s = session
         self._known: dict[str, StoredItem] = {}
 
-    def find(self, key: str) -> StoredItem:
+    def find(self, key: str, edges: Edges | None = None) -> StoredItem:
         """Return the item of a key, making it when its trace is stored.
+
+        `edges` are the statements of a cycle, which can be made by them.
 
         Raises
         ------
         ConflictError
             When the key is of another form, or names no trace, or no step of it.
         """
-        if key in self._known:
+        if key in self._known and edges is None:
             return self._known[key]
         if key.startswith(f"{DEDUCTION}:"):
             return self._reply(key)
+        maker = _MAKERS.get(key.partition(":")[0])
+        if maker is not None:
+            found = maker(self._s, key, edges)
+            self._known[key] = replace(found, made=False)
+            return found
         try:
             parts = TraceItemKey.parse(key)
         except ValueError as error:

@@ -58,7 +58,7 @@ class LabelBatch:
                     f"{new.item} was not chosen like that here (stratum, inclusion probability): "
                     "medoid items make chooses"
                 )
-        return "added" if self._items.find(new.item).made else "known"
+        return "added" if self._items.find(new.item, new.edges).made else "known"
 
     def add_label(self, new: NewLabel) -> Outcome:
         """Append a label or verdict; an identical one is known already.
@@ -195,12 +195,14 @@ def _chosen(s: Session, key: str) -> tuple[str | None, float | None, float | Non
                 col(t.DecompositionSample.inclusion_probability),
                 col(t.CounterfactualSample.inclusion_probability),
                 col(t.DeductionSample.inclusion_probability),
+                col(t.RelationSample.inclusion_probability),
             )
         )
         .select_from(t.Item)
         .join(t.DecompositionSample, is_sampled(), isouter=True)
         .join(t.CounterfactualSample, is_sampled_edit(), isouter=True)
         .join(t.DeductionSample, col(t.DeductionSample.item_id) == col(t.Item.id), isouter=True)
+        .join(t.RelationSample, col(t.RelationSample.item_id) == col(t.Item.id), isouter=True)
         .where(t.Item.key == key)
     ).first()
     return None if sampled is None else (None, None, sampled)

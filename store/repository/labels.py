@@ -24,7 +24,6 @@ from store.records import (
 )
 from store.repository.cases import labels_of
 from store.repository.choices import Choice, checked_choice
-from store.repository.deduction_rows import knows_values
 from store.repository.rows import (
     find_schema,
     is_standing,
@@ -34,7 +33,7 @@ from store.repository.rows import (
     latest_label_id,
     need_schema,
 )
-from store.repository.seen import has_looked, is_item_revealed, is_revealed
+from store.repository.seen import knowledge
 
 _CONTENT = ("state", "category", "categories", "first_wrong_step", "flagged", "note")
 _OPEN: dict[str, Any] = {
@@ -282,15 +281,9 @@ def _new_row(
     made before what it is compared with was seen, at level ``judge``. What has no question is
     revealed by itself; who has seen a deduction's values beside another reply knows them here too.
     """
-    question, ident = item.question_id, item.id or 0
+    knew = knowledge(s, rater_id, item)
     apart = item.kind in ("criterion", "counterfactual")
-    if question is None:
-        revealed = is_item_revealed(s, rater_id, ident)
-        known = item.kind == "deduction" and knows_values(s, rater_id, ident)
-    else:
-        revealed = is_revealed(s, rater_id, question)
-        known = (apart and revealed) or has_looked(s, rater_id, question)
-    if seal == "full" and known:
+    if seal == "full" and ((apart and knew.revealed) or knew.looked):
         seal = "judge"
     return t.Label(
         item_id=item.id or 0,
@@ -299,7 +292,7 @@ def _new_row(
         rater_id=rater_id,
         act="label",
         seal=seal,
-        before_reveal=seal != "open" and (apart or not revealed),
+        before_reveal=seal != "open" and (apart or not knew.revealed),
         supersedes=before.id if before else None,
         created_at=utc_now(),
         **content,

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import exists, func
+from sqlalchemy import exists, func, or_
 from sqlalchemy import select as plain_select
 from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.engine import Base
+from store.keys import RELATION_KINDS, split_cluster
 from store.records import (
     AfterUnseal,
     FaithfulnessRow,
@@ -22,6 +23,7 @@ from store.records import (
     SchemaRecord,
 )
 from store.repository.queue import decided_paths
+from store.repository.relation_seen import LOOKED_ITEM
 from store.repository.revealed import unseal_record
 from store.repository.rows import (
     find_schema,
@@ -30,7 +32,7 @@ from store.repository.rows import (
     need_schema,
     outdated_categories,
 )
-from store.repository.seen import LOOKED
+from store.repository.seen import LOOKED, Freed
 
 SOUND = "faithful"
 """The path category that faithfulness is derived from."""
@@ -83,12 +85,24 @@ class Reports(Base):
                         col(t.CaseItem.inclusion_probability),
                         col(t.DecompositionSample.inclusion_probability),
                         col(t.CounterfactualSample.inclusion_probability),
+                        col(t.RelationSample.inclusion_probability),
+                        col(t.DeductionSample.inclusion_probability),
                     ),
                 )
-                .join(t.Question, col(t.Question.id) == col(t.Item.question_id))
+                .join(t.Question, col(t.Question.id) == col(t.Item.question_id), isouter=True)
                 .join(t.CaseItem, col(t.CaseItem.item_id) == col(t.Item.id), isouter=True)
                 .join(t.DecompositionSample, is_sampled(), isouter=True)
                 .join(t.CounterfactualSample, is_sampled_edit(), isouter=True)
+                .join(
+                    t.RelationSample,
+                    col(t.RelationSample.item_id) == col(t.Item.id),
+                    isouter=True,
+                )
+                .join(
+                    t.DeductionSample,
+                    col(t.DeductionSample.item_id) == col(t.Item.id),
+                    isouter=True,
+                )
                 .where(col(t.Item.id).in_(_touched_items(schema, rater_a, rater_b)))
                 .order_by(col(t.Item.id))
             ).all()
@@ -100,7 +114,7 @@ class Reports(Base):
             pairs.append(
                 LabelPair(
                     item=item.key,
-                    question=f"{question.dataset}/{question.external_id}",
+                    question="/".join(place_of(item, question)),
                     a=a.category,
                     b=b.category,
                     a_state=a.state,
@@ -133,7 +147,8 @@ class Reports(Base):
     def labels_after_unseal(self, schema: str, rater: str) -> AfterUnseal | None:
         """Count a rater's labels made after the first ``--unseal``; None when nobody has looked."""
         with self._read() as s:
-            commands = ~col(t.Unseal.what).startswith(LOOKED)
+            what = col(t.Unseal.what)
+            commands = ~or_(what.startswith(LOOKED), what.startswith(LOOKED_ITEM))
             first = s.exec(select(t.Unseal).where(commands).order_by(col(t.Unseal.id))).first()
             if first is None:
                 return None
@@ -199,11 +214,9 @@ class Reports(Base):
                 category = labels[item.id].category if item.id in labels else None
                 if item.trace_id and category is not None and newest.holds(category):
                     by_trace[item.trace_id] = category
-            revealed = revealed_by(s, rater)
+            freed = Freed.by(s, rater)
             held = {
-                i.question_id
-                for i in items
-                if i.id in labels and is_held(labels[i.id], i, revealed)
+                i.question_id for i in items if i.id in labels and is_held(labels[i.id], i, freed)
             }
             rows = s.exec(
                 select(t.QuestionScore, t.Pool, t.Question, t.AuditCase)
@@ -217,7 +230,7 @@ class Reports(Base):
             return tuple(
                 replace(
                     _faithfulness_row(s, by_trace, score, pool, question),
-                    revealed=question.id in revealed,
+                    revealed=question.id in freed.questions,
                     held=question.id in held,
                     inclusion_probability=case.inclusion_probability,
                 )
@@ -240,11 +253,11 @@ class _Side:
 
     newest: SchemaRecord
     labels: Mapping[int, t.Label]
-    revealed: frozenset[int]
+    freed: Freed
 
     @classmethod
     def of(cls, s: Session, newest: SchemaRecord, rater: str) -> _Side:
-        return cls(newest, standing_labels(s, newest.name, rater), revealed_by(s, rater))
+        return cls(newest, standing_labels(s, newest.name, rater), Freed.by(s, rater))
 
     def said(self, item: t.Item) -> _Said:
         label = self.labels.get(item.id or 0)
@@ -255,11 +268,25 @@ class _Side:
             category = self.newest.in_order(category)
         elif category is not None:
             category, state = None, "outdated"
-        held = is_held(label, item, self.revealed)
+        held = is_held(label, item, self.freed)
         return _Said(label, category, state, label.schema_version, held)
 
 
-def is_held(label: t.Label, item: t.Item, revealed: frozenset[int]) -> bool:
+def place_of(item: t.Item, question: t.Question | None) -> tuple[str, str]:
+    """Return dataset and question of an item, else the two parts of its cluster.
+
+    They are a relation set and the name it was asked under, or "problem" and its name.
+    """
+    if question is not None:
+        return question.dataset, question.external_id
+    cluster = item.cluster or ""
+    if item.kind in RELATION_KINDS:
+        return split_cluster(cluster)
+    kind, _, name = cluster.partition(":")
+    return kind, name
+
+
+def is_held(label: t.Label, item: t.Item, freed: Freed) -> bool:
     """Return whether a label was made here, sealed, on what its rater has not revealed.
 
     A question's reveal tells nothing of what a judge says of a criterion, so it frees none.
@@ -268,18 +295,7 @@ def is_held(label: t.Label, item: t.Item, revealed: frozenset[int]) -> bool:
         label.act != "import"
         and label.seal != "open"
         and label.before_reveal is True
-        and (item.kind == "criterion" or item.question_id not in revealed)
-    )
-
-
-def revealed_by(s: Session, rater: str) -> frozenset[int]:
-    """Return the ids of the questions that a rater has revealed."""
-    return frozenset(
-        s.exec(
-            select(t.Reveal.question_id)
-            .join(t.Rater, col(t.Rater.id) == col(t.Reveal.rater_id))
-            .where(t.Rater.name == rater)
-        )
+        and (item.kind == "criterion" or not freed.holds(item))
     )
 
 

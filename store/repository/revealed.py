@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 
-from sqlalchemy import func
+from sqlalchemy import func, or_
 from sqlmodel import Session, col, select
 
 from store import tables as t
@@ -13,6 +13,7 @@ from store.engine import Base
 from store.errors import SealedError
 from store.records import RankedTrace, RevealedCase, SchemaRecord, UnsealRecord, Verdict
 from store.repository.cases import question_of, read_case
+from store.repository.relation_seen import LOOKED_ITEM
 from store.repository.scores import _scoring_record, read_pool_score
 from store.repository.seen import (
     LOOKED,
@@ -105,7 +106,7 @@ class Revealed(Base):
             if has_looked(s, rater_id, question_id) or is_revealed(s, rater_id, question_id):
                 return
         with self._write() as s:
-            record_look(s, rater_id, same_questions(s, question_id), _login_name())
+            record_look(s, rater_id, same_questions(s, question_id), login_name())
 
     def revealed_case(self, case_id: int, rater_id: int, schema: SchemaRecord) -> RevealedCase:
         """Return all that the seal hid.
@@ -127,7 +128,7 @@ class Revealed(Base):
         `rater` is the rater in whose name they asked, where they gave one.
         """
         with self._write() as s:
-            row = t.Unseal(what=what, rater=rater, who=_login_name())
+            row = t.Unseal(what=what, rater=rater, who=login_name())
             s.add(row)
             s.flush()
             return unseal_record(row)
@@ -135,12 +136,14 @@ class Revealed(Base):
     def unseals(self) -> tuple[UnsealRecord, ...]:
         """Return the log of commands, oldest first."""
         with self._read() as s:
-            commands = ~col(t.Unseal.what).startswith(LOOKED)
+            what = col(t.Unseal.what)
+            commands = ~or_(what.startswith(LOOKED), what.startswith(LOOKED_ITEM))
             rows = s.exec(select(t.Unseal).where(commands).order_by(col(t.Unseal.id)))
             return tuple(unseal_record(r) for r in rows)
 
 
-def _login_name() -> str:
+def login_name() -> str:
+    """Return who is at the keyboard, for the log."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # an account without a name, as in some containers

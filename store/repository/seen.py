@@ -5,12 +5,14 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.columns import folded
+from store.repository.relation_seen import Knowledge, knowledge_of_item, revealed_item_ids
 
 Wording = tuple[str, tuple[str, ...]]
 
@@ -66,21 +68,6 @@ def is_revealed(s: Session, rater_id: int, question_id: int) -> bool:
     return s.exec(found).first() is not None
 
 
-def is_item_revealed(s: Session, rater_id: int, item_id: int) -> bool:
-    """Return whether this rater has looked behind the seal of an item without a question."""
-    found = select(t.ItemReveal.id).where(
-        t.ItemReveal.rater_id == rater_id, t.ItemReveal.item_id == item_id
-    )
-    return s.exec(found).first() is not None
-
-
-def record_item_reveal(s: Session, rater_id: int, items: Iterable[int]) -> None:
-    """Record, once each, that a rater has seen what is sealed of items without a question."""
-    for item in items:
-        if not is_item_revealed(s, rater_id, item):
-            s.add(t.ItemReveal(rater_id=rater_id, item_id=item))
-
-
 def has_looked(s: Session, rater_id: int, question_id: int) -> bool:
     """Return whether this rater saw a question's gold and votes at seal level ``judge``."""
     name = s.get_one(t.Rater, rater_id).name
@@ -88,6 +75,37 @@ def has_looked(s: Session, rater_id: int, question_id: int) -> bool:
         t.Unseal.rater == name, t.Unseal.what == f"{LOOKED}{question_id}"
     )
     return s.exec(found).first() is not None
+
+
+def knowledge(s: Session, rater_id: int, item: t.Item) -> Knowledge:
+    """Return what a rater knows of an item when a label on it is made now."""
+    question = item.question_id
+    if question is None:
+        return knowledge_of_item(s, rater_id, item)
+    return Knowledge(is_revealed(s, rater_id, question), has_looked(s, rater_id, question))
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """What one rater has revealed: questions, and items that have none, by id."""
+
+    questions: frozenset[int]
+    items: frozenset[int]
+
+    @classmethod
+    def by(cls, s: Session, rater: str) -> Freed:
+        """Return what a rater of this name has revealed."""
+        ident = s.exec(select(t.Rater.id).where(t.Rater.name == rater)).first()
+        if ident is None:
+            return cls(frozenset(), frozenset())
+        questions = s.exec(select(t.Reveal.question_id).where(t.Reveal.rater_id == ident))
+        return cls(frozenset(questions), frozenset(revealed_item_ids(s, ident)))
+
+    def holds(self, item: t.Item) -> bool:
+        """Return whether the rater has revealed an item, or its question."""
+        if item.question_id is None:
+            return item.id in self.items
+        return item.question_id in self.questions
 
 
 def looked_at(s: Session, rater_id: int) -> set[int]:

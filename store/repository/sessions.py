@@ -16,6 +16,7 @@ from sqlmodel import Session, col, select
 from store import tables as t
 from store.columns import utc_now
 from store.engine import Base
+from store.keys import RELATION_KINDS
 from store.records import (
     DECIDED,
     LastAct,
@@ -27,6 +28,7 @@ from store.repository.counterfactual_queue import edit_progress
 from store.repository.decomposition_queue import criterion_progress
 from store.repository.deduction_queue import deduction_progress
 from store.repository.queue import decided_paths
+from store.repository.relation_cases import relation_progress
 from store.repository.rows import is_decided, is_standing, need_schema, outdated_categories
 
 LOOK_BACK = 50
@@ -166,8 +168,8 @@ class Sessions(Base):
 
         Under a schema of steps, the items are those of the queue's paths, made or not; under one
         of criteria, those of the decomposed traces drawn for labelling, the traces in place of
-        cases; under one of edited steps or of replies those that were drawn; other kinds belong to no
-        case.
+        cases; under one of edited steps or of replies those that were drawn; under one of pairs or
+        cycles those that were drawn or are under review; other kinds belong to no case.
         """
         with self._read() as s:
             record = need_schema(s, schema)
@@ -177,6 +179,8 @@ class Sessions(Base):
                 return edit_progress(s, rater_id, schema)
             if record.item_kind == "deduction":
                 return deduction_progress(s, rater_id, schema)
+            if record.item_kind in RELATION_KINDS:
+                return relation_progress(s, rater_id, record)
             outdated = outdated_categories(s, schema)
             if record.item_kind == "path":
                 return _path_progress(s, rater_id, schema, outdated)

@@ -131,11 +131,11 @@ def test_a_state_and_a_set_as_they_stand_in_a_file(project: Store) -> None:
 
 
 GOLDEN_ITEMS = """\
-item,kind,dataset,question_id,pool,sample,step,decomposition,criterion,editing,case
-path:a%2Fb/q%25/p/0,path,a/b,q%,p,0,,,,,a%2Fb/q%25/p
-path:a%2Fb/q%25/p/1,path,a/b,q%,p,1,,,,,
-step:a%2Fb/q%25/p/0/0,step,a/b,q%,p,0,0,,,,
-step:a%2Fb/q%25/p/0/1,step,a/b,q%,p,0,1,,,,
+item,kind,dataset,question_id,pool,sample,step,decomposition,criterion,editing,case,edges
+path:a%2Fb/q%25/p/0,path,a/b,q%,p,0,,,,,a%2Fb/q%25/p,
+path:a%2Fb/q%25/p/1,path,a/b,q%,p,1,,,,,,
+step:a%2Fb/q%25/p/0/0,step,a/b,q%,p,0,0,,,,,
+step:a%2Fb/q%25/p/0/1,step,a/b,q%,p,0,1,,,,,
 """
 
 
@@ -148,7 +148,7 @@ def test_items_as_they_stand_in_a_file(store: Store) -> None:
     add_labels(store, [new_label("path:a%2Fb/q%25/p/1", "judge")])
     assert "".join(item_lines(store, "csv")) == GOLDEN_ITEMS
     first = next(iter(item_lines(store, "csv", design=True)))
-    assert first.endswith(",case,stratum,case_inclusion_probability,inclusion_probability\n")
+    assert first.endswith(",case,stratum,case_inclusion_probability,inclusion_probability,edges\n")
     lines = [json.loads(x) for x in item_lines(store, design=True)]
     assert [(x["stratum"], x["inclusion_probability"]) for x in lines] == [
         ("disagreement", 1.0),
