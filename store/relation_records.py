@@ -20,6 +20,9 @@ FactUse = Literal["truth", "told"]
 Truth = float | tuple[float, float]
 """A decimal year, or x (to the east) and y (to the north)."""
 
+MOST_EDGES = 9
+"""So many edges of a cycle the categories of the schema that ships can name."""
+
 RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
 
 AXES: Mapping[str, tuple[str, ...]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -131,6 +131,25 @@ class RelationCases(Base):
             shown = revealed or schema.seal == "open"
             return _read_truth(s, item_id, rater_id, schemas, shown)
 
+    def relation_statements(self, keys: Sequence[str]) -> tuple[RelationCase, ...]:
+        """Return items as a judge may be shown them: nobody's label, never the truth."""
+        with self._read() as s:
+            return tuple(_read_case(s, i, None, ()) for i in _ids(s, keys))
+
+    def relation_truths(
+        self, keys: Sequence[str]
+    ) -> tuple[
+        tuple[RelationCase, Mapping[str, ShownObject], Mapping[tuple[str, str], str | None]], ...
+    ]:
+        """Return items with what is true of their objects and pairs: for stages, never a screen."""
+        found = []
+        with self._read() as s:
+            for ident in _ids(s, keys):
+                case = _read_case(s, ident, None, ())
+                objects, facts, _ = _true(s, case, edges_of(s, [ident])[ident])
+                found.append((case, objects, facts))
+        return tuple(found)
+
     def last_relation(self, rater_id: int, schema: str = "cycle") -> int | None:
         """Return the item of this rater's last act under a schema of pairs or cycles."""
         with self._read() as s:
@@ -220,7 +239,23 @@ def _labels(s: Session, rater_id: int, schema: str, ids: Sequence[int]) -> dict[
     return found
 
 
-def _read_case(s: Session, item_id: int, rater_id: int, schemas: Sequence[str]) -> RelationCase:
+def _ids(s: Session, keys: Sequence[str]) -> list[int]:
+    """Return the ids of pair and cycle items, in the order of their keys."""
+    found: dict[str, int] = {}
+    for part in chunks(list(keys)):
+        rows = s.exec(
+            select(t.Item.key, t.Item.id)
+            .join(t.RelationItem, col(t.RelationItem.item_id) == col(t.Item.id))
+            .where(col(t.Item.key).in_(part))
+        )
+        found.update((key, ident or 0) for key, ident in rows)
+    return [found[key] for key in keys if key in found]
+
+
+def _read_case(
+    s: Session, item_id: int, rater_id: int | None, schemas: Sequence[str]
+) -> RelationCase:
+    """Read an item as a rater sees it; without a rater, nobody's labels and reveals."""
     item = s.get_one(t.Item, item_id)
     place = s.get(t.RelationItem, item_id)
     if place is None:
@@ -237,10 +272,10 @@ def _read_case(s: Session, item_id: int, rater_id: int, schemas: Sequence[str]) 
     labels: dict[str, LabelRecord | None] = {}
     for schema in schemas:
         newest = need_schema(s, schema)
-        if newest.item_kind == item.kind:
+        if newest.item_kind == item.kind and rater_id is not None:
             row = labels_of(s, rater_id, schema, [item_id]).get(item_id)
             labels[schema] = None if row is None else label_record(row, item.key, newest)
-    revealed = revealed_item_ids(s, rater_id)
+    revealed = set() if rater_id is None else revealed_item_ids(s, rater_id)
     return RelationCase(
         item_id=item_id,
         item=item.key,
@@ -315,30 +350,41 @@ def _read_truth(
 ) -> RelationTruth:
     case = _read_case(s, item_id, rater_id, schemas)
     pairs = edges_of(s, [item_id])[item_id]
-    names = object_names(s, {o for e in pairs for o in e})
-    thing, fact = t.RelationObject, t.RelationFact
-    objects = s.exec(select(thing).where(col(thing.id).in_(names))).all()
-    both = {(a, b) for a, b in pairs} | {(b, a) for a, b in pairs}
-    facts = [
-        f
-        for f in s.exec(select(fact).where(fact.set_id == case.set.id, fact.use == "truth"))
-        if (f.a_id, f.b_id) in both
-    ]
+    objects, facts, also_accept = _true(s, case, pairs)
     place = s.get(t.RelationReview, item_id)
     number = None if place is None or place.suspect is None else place.suspect + 1
     return RelationTruth(
         case=replace(case, revealed=case.revealed or shown),
-        objects={o.name: ShownObject(o.name, decode_truth(o.truth), o.stated) for o in objects},
-        facts={(names[f.a_id], names[f.b_id]): f.relation for f in facts},
-        also_accept={
-            (names[f.a_id], names[f.b_id]): str(f.extra["also_accept"])
-            for f in facts
-            if f.extra and f.extra.get("also_accept")
-        },
+        objects=objects,
+        facts=facts,
+        also_accept=also_accept,
         suspect=number,
         breaks=None if place is None else place.breaks,
         edge_breaks=() if place is None else tuple(place.edge_breaks),
         verdicts={
             name: verdicts_on(s, [item_id], rater_id, name) if shown else () for name in case.labels
         },
+    )
+
+
+def _true(
+    s: Session, case: RelationCase, pairs: Sequence[tuple[int, int]]
+) -> tuple[dict[str, ShownObject], dict[tuple[str, str], str | None], dict[tuple[str, str], str]]:
+    """Return what is true of an item's objects, the true words of its pairs, and looser ones."""
+    names = object_names(s, {o for e in pairs for o in e})
+    thing, fact = t.RelationObject, t.RelationFact
+    both = {(a, b) for a, b in pairs} | {(b, a) for a, b in pairs}
+    facts = [
+        f
+        for f in s.exec(select(fact).where(fact.set_id == case.set.id, fact.use == "truth"))
+        if (f.a_id, f.b_id) in both
+    ]
+    loose = [f for f in facts if f.extra and f.extra.get("also_accept")]
+    return (
+        {
+            o.name: ShownObject(o.name, decode_truth(o.truth), o.stated)
+            for o in s.exec(select(thing).where(col(thing.id).in_(names)))
+        },
+        {(names[f.a_id], names[f.b_id]): f.relation for f in facts},
+        {(names[f.a_id], names[f.b_id]): str((f.extra or {})["also_accept"]) for f in loose},
     )

@@ -14,16 +14,13 @@ from store.columns import canonical
 from store.engine import Base
 from store.keys import RELATION_KINDS, RelationItemKey, is_name
 from store.model_records import SampleMade
-from store.relation_records import AskingRecord, Contradiction, ReviewMade
+from store.relation_records import MOST_EDGES, AskingRecord, Contradiction, ReviewMade
 from store.repository.drawing import Candidate, Drawn, draw, make_room
 from store.repository.items import ConflictError, Edges, StoredItem, register_maker
 from store.repository.label_imports import row_id
 from store.repository.relation_sets import read_objects
 from store.repository.relations import read_askings
 from store.repository.rows import chunks
-
-MOST_EDGES = 9
-"""The categories of the schema that ships count as far."""
 
 _CLOSED = ("time", "x", "y", "inverse")
 """Axes whose statements lead round, so that any of them may stand first."""

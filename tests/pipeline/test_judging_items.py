@@ -212,7 +212,23 @@ def test_a_prompt_of_ones_own_and_an_old_version(
         judge(store, endpoint(server), prompt=7)
 
 
-@pytest.mark.parametrize("schema", ["pair", "cycle", "cycle-cause", "deduction"])
+@pytest.mark.parametrize(
+    ("schema", "what"),
+    [
+        ("pair", "stated pairs"),
+        ("cycle", "cycles"),
+        ("cycle-cause", "cycles with an edge known to be wrong"),
+    ],
+)
+def test_relations_nobody_was_asked_about_are_refused_and_nothing_is_asked(
+    store: Store, server: FaultServer, schema: str, what: str
+) -> None:
+    with pytest.raises(ValueError, match=f"no {what} to judge: medoid relations"):
+        judge(store, endpoint(server), schema=schema)
+    assert server.seen == []
+
+
+@pytest.mark.parametrize("schema", ["deduction"])
 def test_kinds_without_items_are_refused_and_nothing_is_asked(
     store: Store, server: FaultServer, schema: str
 ) -> None:
