@@ -29,8 +29,8 @@ from store.repository.deduction_rows import (
     text_rows,
 )
 from store.repository.drawing import Candidate, Drawn, draw, make_room
-from store.repository.rows import chunks, label_record, latest_label, need_schema
 from store.repository.relation_seen import is_item_revealed
+from store.repository.rows import chunks, label_record, latest_label, need_schema
 
 SCHEMA = "deduction"
 """The label schema of replies."""

@@ -29,8 +29,8 @@ from store.repository.deduction_rows import (
     unrevealed,
 )
 from store.repository.deductions import reading_record
-from store.repository.revealed import verdicts_on
 from store.repository.relation_seen import is_item_revealed, record_item_reveals
+from store.repository.revealed import verdicts_on
 
 _COMPLETION: Any = t.DeductionCompletion
 _ITEM: Any = t.DeductionItem
