@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 import pipeline.judged_edits  # its items become judgeable
-import pipeline.judged_edits  # its items become judgeable
 import pipeline.judged_relations  # so do pairs and cycles
 import pipeline.judged_replies  # noqa: F401  # so do these
 import pipeline.judged_traces as traces

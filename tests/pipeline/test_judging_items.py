@@ -228,10 +228,11 @@ def test_relations_nobody_was_asked_about_are_refused_and_nothing_is_asked(
     assert server.seen == []
 
 
-@pytest.mark.parametrize("schema", ["deduction"])
-def test_kinds_without_items_are_refused_and_nothing_is_asked(
-    store: Store, server: FaultServer, schema: str
+@pytest.mark.parametrize("schema", ["pair", "cycle", "cycle-cause", "deduction"])
+def test_kinds_nobody_registered_are_refused_and_nothing_is_asked(
+    store: Store, server: FaultServer, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(judged, "_SOURCES", {})
     with pytest.raises(ValueError, match=f"no [a-z]+ items to judge under schema {schema}: no com"):
         judge(store, endpoint(server), schema=schema)
     assert server.seen == []
