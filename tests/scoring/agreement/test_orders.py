@@ -75,7 +75,5 @@ def test_every_pair_counts_once_and_words_have_no_names(items: list[list[Any]]) 
     assert 0 <= found.other_equal <= found.other_pairs
     assert found.first_expected == sum(map(len, known)) / 2
     turned: dict[Any, Any] = {"a": "b", "b": "a", None: None}
-    other = [
-        [(tuple(turned[w] for w in order), turned[v]) for order, v in item] for item in items
-    ]
+    other = [[(tuple(turned[w] for w in order), turned[v]) for order, v in item] for item in items]
     assert order_effect(other) == found
