@@ -48,9 +48,9 @@ class Comparisons(Base):
             planned = {d.id for d in s.exec(select(t.Design)) if TARGET in d.parameters}
             found = []
             for part in chunks(sorted(labels)):
-                for item, question, case, *chosen in s.exec(_placed(part)).all():
-                    place = next((c for c in chosen if c is not None), None)
-                    dataset, external_id = place_of(item, question)
+                rows: Any = s.execute(_placed(part))
+                for item in rows:
+                    dataset, external_id = place_of(item, item if item.external_id else None)
                     label = labels[item.id]
                     after = changed.get(item.id)
                     category, state = _counted(newest, label.category, label.state)
@@ -60,7 +60,7 @@ class Comparisons(Base):
                             item_id=item.id,
                             dataset=dataset,
                             question_id=external_id,
-                            case=None if case is None else case.id,
+                            case=item.case_id,
                             state=state,
                             category=category,
                             first_wrong_step=label.first_wrong_step,
@@ -72,10 +72,10 @@ class Comparisons(Base):
                             if after is None
                             else _counted(newest, after.category, after.state)[0],
                             seconds=seconds.get(item.id),
-                            stratum=None if case is None else case.stratum,
-                            inclusion_probability=place and place.inclusion_probability,
-                            case_probability=None if case is None else case.inclusion_probability,
-                            planned=case is not None and case.design_id in planned,
+                            stratum=item.stratum,
+                            inclusion_probability=item.probability,
+                            case_probability=item.case_probability,
+                            planned=item.design_id in planned,
                             pool=_pool_of(item.key),
                             flags=flags.get(row_id(label), ()),
                         )
@@ -221,17 +221,21 @@ class Comparisons(Base):
 
 
 def _placed(ids: Sequence[int]) -> Any:
+    """Select items with how they came to be drawn: columns, as 100,000 entities take seconds."""
+    samples = (t.CaseItem, t.DecompositionSample, t.RelationSample, t.DeductionSample)
+    chances = [col(sample.inclusion_probability) for sample in samples]
     columns: tuple[Any, ...] = (
-        t.Item,
-        t.Question,
-        t.AuditCase,
-        t.CaseItem,
-        t.DecompositionSample,
-        t.RelationSample,
-        t.DeductionSample,
+        *(col(c) for c in (t.Item.id, t.Item.key, t.Item.kind, t.Item.question_id)),
+        *(col(c) for c in (t.Item.cluster, t.Question.dataset, t.Question.external_id)),
+        col(t.AuditCase.id).label("case_id"),
+        col(t.AuditCase.stratum),
+        col(t.AuditCase.design_id),
+        col(t.AuditCase.inclusion_probability).label("case_probability"),
+        func.coalesce(*chances).label("probability"),
     )
     return (
-        select(*columns)
+        plain_select(*columns)
+        .select_from(t.Item)
         .join(t.Question, col(t.Question.id) == col(t.Item.question_id), isouter=True)
         .join(t.CaseItem, col(t.CaseItem.item_id) == col(t.Item.id), isouter=True)
         .join(t.AuditCase, col(t.AuditCase.id) == col(t.CaseItem.case_id), isouter=True)
