@@ -472,7 +472,7 @@ def test_items_and_labels_of_criteria_come_back_from_files(store: Store, tmp_pat
     sample = store.decomposition_view(made, one, 0).sample
     assert lines[1] == (
         f"criterion:own/q00/gen@plain/{sample}/m%2F1 %25/atomic,criterion,own,q00,gen@plain,"
-        f"{sample},,m/1 %,atomic,,,,,0.5\n"
+        f"{sample},,m/1 %,atomic,,,,,0.5,\n"
     )
     items, labels = tmp_path / "items.csv", tmp_path / "labels.jsonl"
     items.write_text("".join(lines), encoding="utf-8")
