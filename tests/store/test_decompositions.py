@@ -479,7 +479,7 @@ def test_items_and_labels_of_criteria_come_back_from_files(store: Store, tmp_pat
     labels.write_text("".join(label_lines(store)), encoding="utf-8")
     summary = import_files(store, [items, labels])
     assert (summary.items, summary.labels, summary.rejected) == ({"known": 3}, {"known": 3}, [])
-    items.write_text("".join(lines).replace(",0.5\n", ",0.25\n"), encoding="utf-8")
+    items.write_text("".join(lines).replace(",0.5,\n", ",0.25,\n"), encoding="utf-8")
     assert import_files(store, [labels, items]).rejected[0].message.startswith("criterion:own/q00")
 
 
