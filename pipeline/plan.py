@@ -13,6 +13,7 @@ from pipeline.asking import AskSummary, How
 from pipeline.budgets import together
 from pipeline.plan_checks import check_stages
 from pipeline.plan_reading import Plan, PlanDataset, PlanError, PlanStage, read_plan
+from pipeline.plan_sets import missing_sets, save_sets, set_problems
 from pipeline.plan_stages import StageCall, askings_of, of_no_dataset, run_stage
 from pipeline.plan_table import PlanFigures, plan_figures
 from pipeline.progress import silent
@@ -104,6 +105,7 @@ def check_plan(store: Store, plan: Plan) -> None:
             problems.append(
                 f"[datasets.{dataset.name}]: not in the database; give it files = [...]"
             )
+    problems += set_problems(store, plan.sets)
     problems += check_stages(store, plan)
     if problems:
         raise PlanError([f"{plan.path}: {p}" for p in problems])
@@ -122,7 +124,7 @@ def _planned_store(
         yield store, _import_all(store, plan, how)
         return
     counts = store.question_counts()
-    if all(name in counts for name in plan.datasets):
+    if all(name in counts for name in plan.datasets) and not missing_sets(store, plan.sets):
         yield store, {}
         return
     with (
@@ -133,6 +135,7 @@ def _planned_store(
 
 
 def _import_all(store: Store, plan: Plan, how: How) -> dict[str, QuestionSummary]:
+    save_sets(store, plan.sets)
     found = {}
     for dataset in plan.datasets.values():
         if not dataset.files:
@@ -193,6 +196,8 @@ class _Run:
             return
         for name in stage.datasets:
             yield self._one(stage, self._plan.datasets[name])
+        for name in stage.sets:
+            yield self._one(stage, PlanDataset(name))
 
     def _one(self, stage: PlanStage, dataset: PlanDataset | None) -> PlanRow:
         row = PlanRow(stage.stage, stage.model, dataset.name if dataset else None)

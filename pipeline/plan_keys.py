@@ -137,10 +137,27 @@ STAGES: dict[str, dict[str, Check]] = {
         "prompt": whole(1),
         **SAMPLING,
     },
+    "relations": {
+        "name": NAME,
+        "probe": TRUTH,
+        "reasoned": TRUTH,
+        "order_seed": whole(0),
+        "repeats": whole(1),
+        **SAMPLING,
+    },
 }
 """The stages with their parameters."""
 
-ASKING = ("generate", "decompose", "early-answer", "counterfactual", "ablate", "deduce", "judge")
+ASKING = (
+    "generate",
+    "decompose",
+    "early-answer",
+    "counterfactual",
+    "ablate",
+    "deduce",
+    "judge",
+    "relations",
+)
 """The stages that ask a model."""
 
 OTHER_MODELS = ("editor", "maker", "paraphraser", "extractor")
@@ -156,7 +173,14 @@ DATASET_KEYS: dict[str, Check] = {
     "seed": whole(0),
 }
 BUDGET_KEYS: dict[str, Check] = {"max_tokens": whole(1), "max_cost": between(0, math.inf)}
-TABLES = ("models", "datasets", "stages", "budget")
+SET_KEYS: dict[str, Check] = {
+    "file": (lambda v: isinstance(v, str) and v != "", "a file"),
+    "shipped": TRUTH,
+    "about": (lambda v: isinstance(v, str), "a text"),
+    "source": (lambda v: isinstance(v, str), "a text"),
+    "tells": one_of("nothing", "values", "center", "chain"),
+}
+TABLES = ("models", "datasets", "sets", "stages", "budget")
 """The tables of a plan."""
 
 

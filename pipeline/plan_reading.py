@@ -15,11 +15,13 @@ from pipeline.plan_keys import (
     DATASET_KEYS,
     NAME,
     OTHER_MODELS,
+    SET_KEYS,
     STAGES,
     TABLES,
     Check,
     texts,
 )
+from pipeline.plan_sets import PlanSet
 from store.keys import is_name
 
 
@@ -48,13 +50,14 @@ class PlanDataset:
 
 @dataclass(frozen=True, slots=True)
 class PlanStage:
-    """One stage for one model (none for stages that ask nobody) on some datasets."""
+    """One stage for one model (none for stages that ask nobody) on some datasets, or relation sets."""
 
     stage: str
     model: str | None
     datasets: tuple[str, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     place: str = ""
+    sets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Plan:
     stages: tuple[PlanStage, ...]
     max_tokens: int | None = None
     max_cost: float | None = None
+    sets: Mapping[str, PlanSet] = field(default_factory=dict)
 
 
 def read_plan(path: Path, models: Mapping[str, Endpoint] | None = None) -> Plan:
@@ -110,8 +114,9 @@ class _Reader:
             if key not in TABLES:
                 self.wrong("", f"{key!r} is unknown; {', '.join(TABLES)} are right")
         endpoints = self._models(table.get("models"), models)
-        datasets = self._datasets(table.get("datasets"))
-        stages = tuple(self._stages(table.get("stages"), datasets, endpoints))
+        sets = self._sets(table.get("sets", {}))
+        datasets = {} if sets and "datasets" not in table else self._datasets(table.get("datasets"))
+        stages = tuple(self._stages(table.get("stages"), datasets, endpoints, sets))
         budget = self._table("budget", table.get("budget", {}), BUDGET_KEYS)
         return Plan(
             self.path,
@@ -120,7 +125,24 @@ class _Reader:
             stages,
             budget.get("max_tokens"),
             budget.get("max_cost"),
+            sets,
         )
+
+    def _sets(self, value: Any) -> dict[str, PlanSet]:
+        if not isinstance(value, dict):
+            self.wrong("sets", f"{_shown(value)}; tables [sets.NAME] are right")
+            return {}
+        found = {}
+        for name, table in value.items():
+            place = f"[sets.{name}]"
+            if not is_name(name):
+                self.wrong(place, f"the name is {_shown(name)}; {NAME[1]} is right")
+            good = self._table(place, table, SET_KEYS)
+            path = self.path.parent / good.pop("file") if "file" in good else None
+            if path is not None and good.get("shipped"):
+                self.wrong(place, "a file and shipped; one of the two is right")
+            found[name] = PlanSet(name, path, **good)
+        return found
 
     def _models(self, value: Any, models: Mapping[str, Endpoint]) -> Mapping[str, Endpoint]:
         if value is None:
@@ -187,6 +209,7 @@ class _Reader:
         value: Any,
         datasets: Mapping[str, PlanDataset],
         endpoints: Mapping[str, Endpoint],
+        sets: Mapping[str, PlanSet],
     ) -> Iterator[PlanStage]:
         if not isinstance(value, list) or not value:
             self.wrong("stages", "missing; at least one table [[stages]] is right")
@@ -203,15 +226,21 @@ class _Reader:
                 )
                 continue
             place = f"{place} ({stage})"
-            own = {k: v for k, v in table.items() if k not in ("stage", "models", "datasets")}
+            on_sets = stage == "relations"
+            over: Mapping[str, Any] = sets if on_sets else datasets
+            what = "sets" if on_sets else "datasets"
+            own = {k: v for k, v in table.items() if k not in ("stage", "models", what)}
             parameters = self._table(place, own, STAGES[stage])
             self._together(place, stage, parameters)
             for key in OTHER_MODELS:
                 if key in parameters:
                     self._chosen(place, key, parameters[key], endpoints)
-            on = self._chosen(place, "datasets", table.get("datasets"), datasets)
+            if not over and (on_sets or sets):
+                self.wrong(place, f"no {what} in the plan; a table [{what}.NAME] is right")
+            on = self._chosen(place, what, table.get(what), over)
             for model in self._asked(place, stage, table, endpoints):
-                yield PlanStage(stage, model, on, parameters, place)
+                both = ((), on) if on_sets else (on, ())
+                yield PlanStage(stage, model, both[0], parameters, place, both[1])
 
     def _together(self, place: str, stage: str, parameters: Mapping[str, Any]) -> None:
         """Tell of parameters that do not go together."""

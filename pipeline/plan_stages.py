@@ -128,6 +128,7 @@ def _default_sampling(stage: str) -> Any:
         generator,
         path_judge,
         solver,
+        relation_asker,
     )
 
     return {
@@ -138,6 +139,7 @@ def _default_sampling(stage: str) -> Any:
         "ablate": ablator,
         "deduce": solver,
         "judge": path_judge,
+        "relations": relation_asker,
     }[stage].DEFAULT_SAMPLING
 
 
@@ -208,6 +210,13 @@ def _judge(call: StageCall) -> Any:
     return judge(call.store, **limited, draw=draw, seed=seed)
 
 
+def _relations(call: StageCall) -> Any:
+    from pipeline.plan_sets import ask_set
+
+    given = _asking(call)
+    return ask_set(call.store, given.pop("dataset"), given)
+
+
 def _embed(call: StageCall) -> Any:
     from pipeline.embedding import embed
 
@@ -256,4 +265,5 @@ _STAGES: Mapping[str, Callable[[StageCall], Any]] = {
     "ablate": _ablate,
     "deduce": _deduce,
     "judge": _judge,
+    "relations": _relations,
 }

@@ -177,8 +177,9 @@ def chosen_askings(
         a for a in found if (not ids or a.set_id in ids) and (not wanted or a.name in wanted)
     )
     if not chosen:
-        what = "relations" if asks == "pairs" else "objects themselves"
         raise ValueError(
-            f"no answers about {what} in the database: medoid relations ask (or import) brings them"
+            "no answers about relations in the database: medoid relations ask (or import) brings them"
+            if asks == "pairs"
+            else "no answers about objects themselves in the database: medoid relations probe asks"
         )
     return chosen

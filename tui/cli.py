@@ -22,6 +22,7 @@ from tui.commands import (
     generate,
     items,
     judge,
+    relations,
     run,
     schema,
     score,
@@ -80,6 +81,7 @@ app.command("counterfactual")(counterfactual.counterfactual)
 app.command("ablate")(ablate.ablate)
 app.command("association")(association.association)
 app.command("judge")(judge.judge)
+app.add_typer(relations.app, name="relations")
 app.command("run")(run.run)
 app.command("doctor")(doctor.doctor)
 app.add_typer(batch.app, name="batch")

@@ -26,6 +26,7 @@ from store.records import (
     SchemaSpec,
     TraceScoreRecord,
 )
+from store.relation_records import NewObject, NewSet, RelationAnswerRecord, ValueRecord
 
 DB = Path("medoid.db")
 ANSWERS = ("amber", "amber", "birch", "amber")
@@ -48,6 +49,11 @@ SECRETS = {
     "probability": "0.314159265",
     "expected value": "11000033",
     "gold of a problem": "7000021",
+    "true date": "TRUEDATEWORD",
+    "true year": "1066.0625",
+    "true order": "Ann before Cid",
+    "mended answer": "Cid – Ann: before → after",
+    "stated fact": "1901.25",
 }
 """Each sealed fact and the string that stands for it nowhere else."""
 
@@ -122,6 +128,7 @@ def _plant(db: Path) -> Place:
             for key in items:
                 batch.add_label(verdict(key))
                 batch.add_label(bobs(key))
+        _relations(store)
         first, second, *_ = store.case(case, ana, store.schema()).paths
         store.commit_label(ana, first.item_id, store.schema(), category="faithful")
         store.annotate(ana, second.item_id, store.schema(), note="mine")
@@ -162,6 +169,23 @@ def _deduce(store: Store) -> None:
         for row in store.deduction_queue(0).rows:
             said = replace(verdict(row.text.item), schema="deduction", category="logical")
             batch.add_label(said)
+
+
+def _relations(store: Store) -> None:
+    """Three people whose births a model puts in a circle, and what it says of each."""
+    year, word = float(SECRETS["true year"]), SECRETS["true date"]
+    people = tuple(NewObject(n, year + k, word) for k, n in enumerate(("Ann", "Bea", "Cid")))
+    store.save_relation_set(NewSet("births", "temporal", people, source="by hand"))
+    of = store.relation_set_named("births")
+    how: dict[str, Any] = {"model": "m", "form": "schema", "prompt_version": "", "parameters": {}}
+    pairs = store.relation_asking(of.id, "by-hand", **how)
+    said = [(0, 1), (1, 2), (2, 0)]
+    store.save_relation_answers(
+        pairs.id, [RelationAnswerRecord(a, b, "before", text="before") for a, b in said]
+    )
+    probed = store.relation_asking(of.id, "by-hand", asks="objects", **how)
+    stated = float(SECRETS["stated fact"])
+    store.save_relation_values(probed.id, [ValueRecord(k, stated + k) for k in range(3)])
 
 
 def trace(question: NewQuestion, sample: int, answer: str) -> NewTrace:

@@ -211,6 +211,44 @@ EXITS: dict[str, list[list[str]]] = {
         ["judge", "--compare", "--of", "judge", "--of", "bob"],
         ["judge", "--compare", "--of", "judge"],
     ],
+    "relations sets": [["relations", "sets"], ["relations", "sets", "--shipped"]],
+    "relations import": [
+        ["relations", "import", "--shipped", "recent_figures"],
+        ["relations", "import", "dates.csv"],
+        ["relations", "import", "answers.jsonl"],
+        ["relations", "import", "bad.csv"],
+        ["relations", "import"],
+    ],
+    "relations make": [
+        ["relations", "make", "points", "p", "-n", "3"],
+        ["relations", "make", "odd", "p"],
+    ],
+    "relations ask": [
+        ["relations", "ask", *ASKED],
+        ["relations", "ask", *ASKED, "--name", "bare", "--bare", "--repeats", "2"],
+        ["relations", "ask", *ASKED, "--dry-run"],
+    ],
+    "relations probe": [
+        ["relations", "probe", *ASKED],
+        ["relations", "probe", *ASKED, "--dry-run"],
+        ["relations", "probe", "--show"],
+        ["relations", "probe", "--show", "--objects"],
+    ],
+    "relations score": [
+        ["relations", "score", "--draws", "1"],
+        ["relations", "score", "--draws", "0", "--trusted-share", "0.5"],
+        ["relations", "score", "--objects"],
+    ],
+    "relations compare": [["relations", "compare", "--replicates", "9"]],
+    "relations baseline": [["relations", "baseline", "-n", "3", "--draws", "2"]],
+    "relations fix": [
+        ["relations", "fix"],
+        ["relations", "fix", "--drop"],
+        ["relations", "fix", "--edits"],
+        ["relations", "fix", "-o", "out.jsonl"],
+    ],
+    "relations align": [["relations", "align"], ["relations", "align", "--facts"]],
+    "relations map": [["relations", "map"]],
     "run": [["run", "plan.toml"], ["run", "plan.toml", "--dry-run"], ["run", "bad.toml"]],
     "batch status": [["batch", "status"], ["batch", "status", "--ended", "3"]],
     "batch cancel": [["batch", "cancel", "odd"]],
@@ -391,6 +429,9 @@ def place(server: FaultServer) -> Place:
     Path("bad.csv").write_text(f"item,rater,category\n{ITEM},ana,odd\n{ITEM},bob\n")
     Path("bad.toml").write_text("name = 1")
     Path("lamps.toml").write_text(LAMPS)
+    Path("dates.csv").write_text("name,year\nWat,1066\nTyl,1067\n")
+    answer = {"set": "births", "a": "Ann", "b": "Cid", "relation": "after", "model": "other"}
+    lines_of(Path("answers.jsonl"), answer)
     return planted
 
 
@@ -431,7 +472,8 @@ def test_nothing_sealed_is_asked(server: FaultServer) -> None:
     """No model sees gold, votes, scores, labels or notes, whatever the role."""
     server.seen.clear()
     asking = ("generate", "decompose", "early-answer", "counterfactual", "ablate", "judge")
-    for name in (*asking, "deduce make", "deduce ask", "deduce extract"):
+    of_others = ("deduce make", "deduce ask", "deduce extract", "relations ask", "relations probe")
+    for name in (*asking, *of_others):
         for call in EXITS[name]:
             medoid(*(server.url if part == SERVER else part for part in call))
     assert len({s.prompt for s in server.seen}) > 20
@@ -439,6 +481,7 @@ def test_nothing_sealed_is_asked(server: FaultServer) -> None:
     with closing(sqlite3.connect(DB)) as connection:
         rows = connection.execute("SELECT stage, parameters, summary, detail FROM run").fetchall()
     stages = {"generate", "decompose", "early-answer", "edit", "answer", "ablate", "judge"}
+    stages |= {"relations", "probe"}
     assert stages <= {row[0] for row in rows}
     assert leaks(str(rows)) == []
 
@@ -554,6 +597,19 @@ UNSEALING: list[tuple[str, list[str], list[str]]] = [
     ("deduce list", ["deduce", "list", "--unseal"], []),
     ("deduce score", ["deduce", "score", "--unseal", "--errors", "judge"], []),
     ("ablate", ["ablate", *ASKED, "-n", "1", "--questions", "--unseal"], []),
+    ("relations score", ["relations", "score", "--draws", "0", "--objects", "--unseal"], []),
+    ("relations fix", ["relations", "fix", "--edits", "--unseal"], ["mended answer"]),
+    (
+        "relations align",
+        ["relations", "align", "--facts", "--unseal"],
+        ["true order"],
+    ),
+    ("relations map", ["relations", "map", "--unseal"], []),
+    (
+        "relations probe",
+        ["relations", "probe", "--show", "--objects", "--unseal"],
+        ["stated fact"],
+    ),
 ]
 
 

@@ -208,6 +208,82 @@ files = ["more.jsonl"]
     }
 
 
+RELATIONS = """
+[models.small]
+base_url = "URL"
+structured = "schema"
+[sets.kinship]
+shipped = true
+[sets.births]
+file = "births.csv"
+about = "the year of birth"
+[[stages]]
+stage = "relations"
+sets = "births"
+[[stages]]
+stage = "relations"
+sets = ["births"]
+probe = true
+[[stages]]
+stage = "relations"
+name = "bare"
+reasoned = false
+"""
+
+
+def relation_plan(folder: Path, url: str, text: str = RELATIONS) -> Path:
+    (folder / "births.csv").write_text("name,year\nAnn,1901\nBea,1902\nCid,1903\n")
+    path = folder / "relations.toml"
+    path.write_text(text.replace("URL", url))
+    return path
+
+
+def test_a_plan_may_be_about_relations_alone(
+    store: Store, tmp_path: Path, server: FaultServer
+) -> None:
+    plan = read_plan(relation_plan(tmp_path, server.url))
+    dry = run_plan(store, plan, dry_run=True)
+    assert [r.asking.estimate.n_to_ask for r in dry.rows if r.asking and r.asking.estimate] == [
+        *(6, 3, 110, 6)
+    ]
+    assert store.relation_sets() == ()
+    done = run_plan(store, plan)
+    assert done.complete
+    assert [(r.stage, r.dataset, r.result.n_read) for r in done.rows] == [
+        ("relations", "births", 6),
+        ("relations", "births", 3),
+        ("relations", "kinship", 110),
+        ("relations", "births", 6),
+    ]
+    assert {(a.set, a.asks, a.name) for a in store.relation_askings()} == {
+        ("births", "pairs", "small"),
+        ("births", "objects", "small"),
+        ("births", "pairs", "bare"),
+        ("kinship", "pairs", "bare"),
+    }
+    again = run_plan(store, plan)
+    assert [r.asking.n_requests for r in again.rows if r.asking] == [0] * 4
+
+
+def test_faults_of_relation_sets_are_told(
+    store: Store, tmp_path: Path, server: FaultServer
+) -> None:
+    text = RELATIONS + "[sets.x]\nfile = 'births.csv'\nshipped = true\ntells = 'all'\n"
+    with pytest.raises(PlanError) as caught:
+        read_plan(
+            relation_plan(tmp_path, server.url, text.replace('sets = "births"', 'sets = "y"'))
+        )
+    told = "\n".join(caught.value.problems)
+    assert "[sets.x] tells: 'all'; nothing or values or center or chain is right" in told
+    assert "[sets.x]: a file and shipped; one of the two is right" in told
+    assert (
+        "[[stages]] 1 (relations) sets: 'y' is not in the plan; there are: kinship, births" in told
+    )
+    path = relation_plan(tmp_path, server.url, RELATIONS + "[sets.gone]\n")
+    with pytest.raises(PlanError, match=r"\[sets.gone\]: not in the database"):
+        run_plan(store, read_plan(path))
+
+
 def test_every_fault_is_told_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(
@@ -241,7 +317,7 @@ datasets = ["own", "their"]
     problems = caught.value.problems
     assert all(p.startswith(f"{path}: ") for p in problems)
     for told in (
-        "'extra' is unknown; models, datasets, stages, budget are right",
+        "'extra' is unknown; models, datasets, sets, stages, budget are right",
         "[models.small]: base_url is 'ftp://x'; it must start with http",
         f"[datasets.own] files: {tmp_path / 'none.jsonl'}: no such file",
         "[datasets.own] mapping: 'odd'; native or gsm8k",

@@ -134,6 +134,8 @@ def result_text(row: PlanRow) -> str:
     if row.stage == "judge":
         what = r.what if r.decomposition is None else "decomposed traces"
         return f"{r.n_complete:,} of {r.n_items:,} {what} judged"
+    if row.stage == "relations":
+        return f"{percent(r.n_read, r.asking.n_replied)} of replies can be read"
     if row.stage == "counterfactual":
         return _edited_text(r)
     if row.stage == "ablate":
