@@ -127,8 +127,8 @@ def _default_sampling(stage: str) -> Any:
         early_answerer,
         generator,
         path_judge,
-        solver,
         relation_asker,
+        solver,
     )
 
     return {

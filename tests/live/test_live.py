@@ -36,6 +36,10 @@ from pipeline.embedding import EmbedSummary, embed
 from pipeline.generating import GenerateSummary, generate
 from pipeline.judging import JudgeRunSummary, judge
 from pipeline.questions import import_questions
+from pipeline.relation_asking import ask_relations, probe_objects
+from pipeline.relation_scores import HowScored, score_set
+from pipeline.relation_sets import kinship_set, point_set
+from pipeline.relation_view import asked_set
 from pipeline.sampling import Design, make_items
 from pipeline.scoring import ScoreSummary, score
 from store import Store, open_store
@@ -275,3 +279,32 @@ def _deduced(s: Store, e: Endpoint) -> None:
     assert 0 <= (score.coverage.value or 0.0) <= 1
     assert score.exact.base is None or 0 <= score.exact.base <= 1
     assert solve(s, e, **asked).asking.n_requests == 0  # type: ignore[arg-type]
+
+
+def test_relations_of_two_tiny_sets_are_asked_and_scored(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    with open_store(tmp_path / "relations.db") as store:
+        _ask_two_sets(store, endpoint)
+
+
+def _ask_two_sets(s: Store, e: Endpoint) -> None:
+    s.save_relation_set(point_set("plane", 3))
+    s.save_relation_set(kinship_set("family", [("A", "father", "B"), ("C", "wife", "A")]))
+    for name in ("plane", "family"):
+        done = ask_relations(s, e, name, reasoned=False, sampling=BOUND)
+        assert (done.n_wanted, done.asking.n_left) == (6, 0)
+        assert set(done.asking.outcomes) <= set(REPLIED)
+        assert done.n_read == 6 - sum(done.reasons.values())
+        assert done.made is not None
+        score = score_set(asked_set(s, done.made), HowScored(draws=2))
+        assert (score.n_asked, score.n_read) == (6, done.n_read)
+        for axis in score.axes:
+            assert axis.exact.edges == done.n_read
+            assert axis.exact.score is None or 0.0 <= axis.exact.score <= 1.0
+        again = ask_relations(s, e, name, reasoned=False, sampling=BOUND)
+        assert (again.asking.n_requests, again.asking.n_known) == (0, 6)
+    probed = probe_objects(s, e, "plane", sampling=BOUND)
+    assert (probed.n_wanted, probed.asking.n_left) == (3, 0)
+    assert probed.made is not None
+    assert len(s.relation_values(probed.made.id)) == 3
