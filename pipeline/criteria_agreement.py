@@ -1,4 +1,4 @@
-"""Agreement of two raters on decompositions, criterion by criterion."""
+"""Agreement of two raters criterion by criterion: of decompositions, or of several categories."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from scoring.agreement import (
     kappa_bootstrap,
 )
 from store.keys import CRITERIA, TraceItemKey
+from store.label_records import JOINT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 CRITERION = "criterion"
 """The kind of item whose labels are told apart by criterion."""
+
+YES_NO = ("yes", "no")
+"""Whether one of several categories holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,9 @@ def criteria_report(
     weights: Any = None,
     readings: Readings | None = None,
 ) -> CriteriaReport | None:
-    """Compare two raters criterion by criterion; None under a schema that labels something else.
+    """Compare two raters criterion by criterion; None under a schema without any.
+
+    Where several categories may hold, each is a criterion: it holds (yes) or not (no).
 
     What counts is what counts in `agreement.pair_report`, whose table is the sum of these.
 
@@ -74,9 +80,13 @@ def criteria_report(
     ValueError
         When there is no such rater or schema.
     """
-    if store.schema(schema).item_kind != CRITERION:
+    found = store.schema(schema)
+    if found.item_kind != CRITERION and not found.multi:
         return None
     laid = lay(store, schema, [a, b], unsealed=unsealed, readings=readings)
+    if found.item_kind != CRITERION:
+        each = tuple(_of_category(laid, name) for name in found.names)
+        return CriteriaReport((a, b), each, ())
     keys = [TraceItemKey.parse(place.item) for place in laid.places]
     return CriteriaReport(
         (a, b),
@@ -86,6 +96,32 @@ def criteria_report(
         ),
         tuple(sorted({key.decomposition for key in keys if key.decomposition is not None})),
     )
+
+
+def _of_category(laid: Laid, name: str) -> CriterionAgreement:
+    """Compare two raters on whether one of several categories holds."""
+    a, b = (r.name for r in laid.raters)
+    first, second = (
+        [None if said is None else _holds(said, name) for said in laid.categories(rater)]
+        for rater in (a, b)
+    )
+    both = {
+        question
+        for question, x, y in zip(laid.questions, first, second, strict=True)
+        if x is not None and y is not None
+    }
+    return CriterionAgreement(
+        name,
+        confusion_table(first, second, categories=YES_NO),
+        cohen_kappa(first, second, categories=YES_NO),
+        kappa_bootstrap(first, second, laid.questions, categories=YES_NO),
+        len(both),
+        {rater: laid.states(rater) for rater in (a, b)},
+    )
+
+
+def _holds(said: str, name: str) -> str:
+    return YES_NO[0] if name in said.split(JOINT) else YES_NO[1]
 
 
 def _part(laid: Laid, kept: list[bool]) -> Laid:

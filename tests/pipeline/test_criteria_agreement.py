@@ -14,6 +14,7 @@ from store import Store, open_store
 from store.keys import CRITERIA
 from store.records import NewLabel
 from tests.definitions.running import medoid
+from tests.store.deduced import deduced, judged
 from tests.store.models_world import decomposed, pools_of
 
 HUMAN = ("yes yes no", "yes no no", "no no unsure", "yes yes yes")
@@ -184,3 +185,27 @@ def test_another_decompositions_sample_holds_nothing_back(
     assert (int(begun.table.table.sum()), begun.n_held) == (11, 6)
     assert report is not None
     assert report.decompositions == ("split",)
+
+
+def test_each_of_several_categories_is_a_criterion(store: Store) -> None:
+    deduced(store, ("small",), n=1)
+    store.make_deduction_sample(20, 0)
+    judged(store, "logical")
+    ana, schema = store.rater("ana").id, store.schema("deduction")
+    rows = store.deduction_queue(ana).rows
+    for i, row in enumerate(rows):
+        said = ["logical"] if i % 2 else ["calculation", "logical"]
+        store.commit_label(ana, row.text.item_id, schema, categories=said)
+    report = criteria_report(store, "ana", "judge", "deduction")
+    assert report is not None
+    found = {c.criterion: c for c in report.criteria}
+    assert list(found) == ["calculation", "logical", "understanding", "none"]
+    half, n = (len(rows) + 1) // 2, len(rows)
+    assert [[int(x) for x in row] for row in found["calculation"].table.table] == [
+        [0, half],
+        [0, n - half],
+    ]
+    assert found["calculation"].kappa.observed == (n - half) / n
+    assert found["logical"].kappa.observed == 1.0
+    assert found["logical"].kappa.why_undefined is not None
+    assert found["logical"].n_questions == 2

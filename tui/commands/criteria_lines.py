@@ -13,7 +13,10 @@ from tui.commands.printing import kappa_json, print_table, table_json
 
 def print_criteria(report: CriteriaReport) -> None:
     """Print κ and the table of each criterion."""
-    say("by criterion (the table above pools them; those of one trace are not independent)")
+    if report.decompositions:
+        say("by criterion (the table above pools them; those of one trace are not independent)")
+    else:
+        say("by category, whether it holds (those of one item are not independent)")
     if len(report.decompositions) > 1:
         names = ", ".join(report.decompositions)
         say(f"  of {len(report.decompositions)} decompositions together: {names}")
