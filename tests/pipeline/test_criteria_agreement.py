@@ -12,9 +12,8 @@ from pipeline.agreement import default_pairs, pair_report
 from pipeline.criteria_agreement import criteria_report
 from store import Store, open_store
 from store.keys import CRITERIA
-from store.records import NewLabel
+from store.records import Category, NewLabel, SchemaSpec
 from tests.definitions.running import medoid
-from tests.store.deduced import deduced, judged
 from tests.store.models_world import decomposed, pools_of
 
 HUMAN = ("yes yes no", "yes no no", "no no unsure", "yes yes yes")
@@ -187,25 +186,28 @@ def test_another_decompositions_sample_holds_nothing_back(
     assert report.decompositions == ("split",)
 
 
+FAULTS = SchemaSpec(
+    "faults",
+    "path",
+    "Which faults?",
+    "Look.",
+    (Category("1", "sum"), Category("2", "step"), Category("3", "none", excludes_others=True)),
+    multi=True,
+)
+
+
 def test_each_of_several_categories_is_a_criterion(store: Store) -> None:
-    deduced(store, ("small",), n=1)
-    store.make_deduction_sample(20, 0)
-    judged(store, "logical")
-    ana, schema = store.rater("ana").id, store.schema("deduction")
-    rows = store.deduction_queue(ana).rows
-    for i, row in enumerate(rows):
-        said = ["logical"] if i % 2 else ["calculation", "logical"]
-        store.commit_label(ana, row.text.item_id, schema, categories=said)
-    report = criteria_report(store, "ana", "judge", "deduction")
+    pools_of(store, [2, 1])
+    keys = [r.key for pool in store.pools() for r in store.pool_traces(pool.id)]
+    store.add_schema(FAULTS)
+    said = {"ana": ("sum+step", "sum", "none"), "gemma": ("sum", "sum", "step")}
+    with store.importing() as batch:
+        for rater, kind in (("ana", "human"), ("gemma", "judge")):
+            for key, category in zip(keys, said[rater], strict=False):
+                batch.add_label(NewLabel(key, "faults", rater, kind, "labelled", category))  # type: ignore[arg-type]
+    report = criteria_report(store, "ana", "gemma", "faults")
     assert report is not None
-    found = {c.criterion: c for c in report.criteria}
-    assert list(found) == ["calculation", "logical", "understanding", "none"]
-    half, n = (len(rows) + 1) // 2, len(rows)
-    assert [[int(x) for x in row] for row in found["calculation"].table.table] == [
-        [0, half],
-        [0, n - half],
-    ]
-    assert found["calculation"].kappa.observed == (n - half) / n
-    assert found["logical"].kappa.observed == 1.0
-    assert found["logical"].kappa.why_undefined is not None
-    assert found["logical"].n_questions == 2
+    found = {c.criterion: [[int(x) for x in r] for r in c.table.table] for c in report.criteria}
+    assert found == {"sum": [[2, 0], [0, 1]], "step": [[0, 1], [1, 1]], "none": [[0, 1], [0, 2]]}
+    assert report.criteria[0].kappa.value == 1.0
+    assert criteria_report(store, "ana", "gemma", "path") is None
