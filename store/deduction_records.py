@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from scoring.deduction import SanityFailure, Template
 from store.keys import encode_part
 from store.label_records import LabelRecord
 from store.model_records import ReplyOutcome
+
+if TYPE_CHECKING:  # the workbench labels without numpy, which scoring needs
+    from scoring.deduction import SanityFailure, Template
 
 ORIGINAL = -1
 """The number under which a problem's own values stand among its mutations."""

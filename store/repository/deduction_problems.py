@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func
 from sqlmodel import Session, col, select
 
-from scoring.deduction import Mutation, SanityFailure, Template
 from store import tables as t
 from store.codec import decode_numbers, decode_template, encode_numbers, encode_template
 from store.columns import canonical, content_hash, utc_now
@@ -18,6 +17,9 @@ from store.engine import Base
 from store.keys import is_name
 from store.repository.items import ConflictError
 from store.repository.rows import add_missing, chunks
+
+if TYPE_CHECKING:  # the workbench labels without numpy, which scoring needs
+    from scoring.deduction import Mutation, SanityFailure, Template
 
 
 class DeductionProblems(Base):
@@ -241,6 +243,8 @@ def _attempts(s: Session, *clauses: Any, solver: str | None = None) -> list[_Att
 
 def template_record(row: t.DeductionTemplate, problem: str) -> TemplateRecord:
     """Return what callers see of a template."""
+    from scoring.deduction import SanityFailure
+
     said = row.template
     return TemplateRecord(
         id=row.id or 0,
