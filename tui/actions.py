@@ -83,16 +83,17 @@ _READ = (*_SHEETS, "summary")
 _WIDER = ("distances", "matrix")
 _FACTS = ("facts",)
 _EDITS = ("edits",)
-_TO_LABEL = ("case", "steps", "facts", "edits")
+_REVIEW = ("review",)
+_TO_LABEL = ("case", "steps", "facts", "edits", "review")
 _NOTED = (_TO_LABEL, ("steps", "facts", "edits"))
-_LABELLED = (_TO_LABEL, _TO_LABEL)
-_DOING = (*_MINE, *_LISTS, "samples", "facts", "edits", "relations")
+_LABELLED = (_TO_LABEL, ("case", "steps", "facts", "edits"))
+_DOING = (*_MINE, *_LISTS, "samples", "facts", "edits", "relations", "review")
 _ABLATED = ("ablations", "ablation")
 _AGREE = ("agreement", "pair", "disagreements", "audit")
 _ALL = (
     *("overview", "queue", "case", "steps", "revealed", "samples", "facts", "edits"),
     *_ABLATED,
-    *("runs", "topology", "sensitivity", "relations"),
+    *("runs", "topology", "sensitivity", "relations", "review"),
     *_AGREE,
 )
 
@@ -172,14 +173,99 @@ ACTIONS: tuple[Action, ...] = (
         "Show where models contradict themselves about orders, places and families.",
         ("overview",),
     ),
+    Action(
+        "open",
+        ("enter",),
+        "review",
+        "Review where this model contradicts itself, from where you stopped.",
+        *_twice("relations"),
+    ),
+    Action(
+        "find",
+        ("f",),
+        "find",
+        "Find what this model contradicts itself in, and put it in the queue to be reviewed.",
+        *_twice("relations"),
+    ),
+    Action(
+        "reveal",
+        ("b",),
+        "reveal",
+        "Look behind the seal of a whole set: true order, map and family. Possible once every "
+        "finding of this set and model is decided.",
+        ("relations",),
+    ),
     *(
-        Action(f"view('{what}')", (key,), label, sentence, *_twice("relations"))
-        for what, key, label, sentence in (
-            ("matrix", "m", "matrix", "Show what was answered about every ordered pair."),
-            ("order", "o", "order", "Show the order that the answers imply, as a list."),
-            ("map", "v", "map", "Show the map that the answers make of places."),
-            ("family", "t", "family", "Show the family as a tree, once it may be seen."),
+        Action(f"view('{what}')", (key,), label, sentence, ("relations", "review"), footer)
+        for what, key, label, sentence, footer in (
+            (
+                "matrix",
+                "m",
+                "matrix",
+                "Show what was answered about every ordered pair of the set.",
+                ("relations",),
+            ),
+            (
+                "order",
+                "o",
+                "order",
+                "Show the order that the answers imply, as a list.",
+                ("relations",),
+            ),
+            ("map", "v", "map", "Show the map that the answers make of places.", ()),
+            ("family", "t", "family", "Show the family as a tree, once it may be seen.", ()),
         )
+    ),
+    Action(
+        "choose",
+        tuple("1234567890"),
+        "label",
+        "Say which statement is wrong (0: none is), then why; both are saved at once.",
+        _REVIEW,
+        digit=True,
+    ),
+    Action(
+        "unsure", ("s",), "cannot tell", "Say that you cannot tell without looking it up.", _REVIEW
+    ),
+    Action(
+        "other",
+        ("tab",),
+        "which or why",
+        "Ask again which statement is wrong, or why, to change an answer.",
+        _REVIEW,
+    ),
+    Action("next_case", ("n",), "next", "Go to the next finding of the list.", _REVIEW, _REVIEW),
+    Action("previous_case", ("p",), "previous", "Go to the finding before.", _REVIEW),
+    Action("go_on", ("enter", "space"), "go on", "Go to the next that waits.", _REVIEW),
+    Action(
+        "undo", ("u",), "undo", "Take back your last act and go to the finding.", _REVIEW, _REVIEW
+    ),
+    Action(
+        "reveal",
+        ("b",),
+        "reveal",
+        "Look behind the seal of this finding: truth, repair and what judges said. Possible once "
+        "you have decided it.",
+        _REVIEW,
+        _REVIEW,
+    ),
+    Action(
+        "filter", ("f",), "filter", "Show unlabelled, all, done or flagged ones in turn.", _REVIEW
+    ),
+    Action(
+        "single",
+        ("d",),
+        "single statements",
+        "Go from contradictions to the single statements that were drawn, and back.",
+        _REVIEW,
+    ),
+    Action(
+        "raw",
+        ("r",),
+        "in full",
+        "Show every statement with the model's whole replies, and what it was told.",
+        _REVIEW,
+        _REVIEW,
     ),
     Action(
         "choose",
@@ -601,7 +687,7 @@ ACTIONS: tuple[Action, ...] = (
         "back",
         "Go back.",
         (
-            *("queue", "case", "samples", "facts", "edits", *_ABLATED),
+            *("queue", "case", "samples", "facts", "edits", "review", *_ABLATED),
             *("runs", "topology", "sensitivity", "relations", *_SHEETS, *_AGREE),
         ),
         (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from pipeline.relation_review import ReviewSummary
 from pipeline.relation_sealed import Headline
 from scoring.relations import CoinFlip, Inconsistency
 from store.relation_records import AnswerCounts, AskingRecord
@@ -152,4 +153,14 @@ def state(rows: Sequence[SetRow]) -> str:
     """Return what one may do here."""
     if not rows:
         return "no answers about relations yet: run  medoid relations ask  (or import)"
-    return "m matrix · o order · v map · t family of the set under the cursor"
+    return "enter: review where the model contradicts itself   f: find more   b: reveal a set"
+
+
+def found_said(made: ReviewSummary) -> str:
+    """Return what looking for contradictions found."""
+    told = f"{made.n_found:,} found, {made.made.n:,} to review ({made.made.n_new:,} new)"
+    if made.n_beyond:
+        told += f", {made.n_beyond:,} beyond the limit"
+    if made.n_too_long:
+        told += f", {made.n_too_long:,} too long"
+    return told + (": enter reviews them" if made.made.n else "")

@@ -184,7 +184,7 @@ class DisagreementsScreen(WorkScreen):
             self._refuse_nothing()
             return
         if row.case_id is None:
-            self.refuse("this path is in no case of the queue: nothing to open")
+            await self._open_finding(row)
             return
         from tui.screens.keeping import show_case
 
@@ -197,6 +197,21 @@ class DisagreementsScreen(WorkScreen):
         self._left = True
         case = await show_case(self.medoid, session, cases, case_id)
         await case.open(case_id, item_id=row.item_id)
+
+    async def _open_finding(self, row: Disagreement) -> None:
+        """Open a pair or cycle of relations, which is in no case."""
+        from tui.relationlist import asking_of_item
+        from tui.screens.review import open_review
+
+        store = self.session.store
+        found = await self.attempt(lambda: (asking_of_item(store, row.item),))
+        if found is None:
+            return
+        if found[0] is None:
+            self.refuse("this item is in no case of the queue: nothing to open")
+            return
+        asking, schema = found[0]
+        self._left = await open_review(self, asking, row.item_id, schema)
 
     def _refuse_nothing(self) -> None:
         self._say_state()

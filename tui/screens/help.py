@@ -47,6 +47,7 @@ NAMES = {
     "facts": "Facts of a trace",
     "edits": "Edited steps",
     "relations": "Relation sets",
+    "review": "Contradictions of a set",
     "ablations": "Medoid ablation",
     "ablation": "Medoid and alternative",
     "runs": "Runs",

@@ -12,8 +12,8 @@ from textual.worker import get_current_worker
 from pipeline.relation_sealed import Headline, headline
 from pipeline.relation_view import asked_set
 from tui.actions import bindings_of
-from tui.relationlines import SetRow, detail, heads, set_line, set_name, state
-from tui.relationlist import read_sets
+from tui.relationlines import SetRow, detail, found_said, heads, set_line, set_name, state
+from tui.relationlist import check_set, read_sets, reveal_set
 from tui.screens.base import Reversing, breadcrumb
 from tui.screens.setviews import open_view
 from tui.session import Session
@@ -140,6 +140,51 @@ class RelationsScreen(Reversing):
         if message.item is not None and message.lines is self.lines():
             self.lines().select(message.item)
             self.moved()
+
+    async def action_open(self) -> None:
+        """Go to where one stopped reviewing the set under the cursor."""
+        from tui.screens.review import open_review
+
+        row = self.row
+        if row is None:
+            self.refuse(state(self.rows or ()))
+        else:
+            await open_review(self, row.asking)
+
+    async def action_find(self) -> None:
+        """Find what a model contradicts itself in, and let that be the queue."""
+        row, session = self.row, self.session
+        if row is None:
+            self.refuse(state(self.rows or ()))
+            return
+        from pipeline.relation_review import make_review
+
+        before = session.saved_at
+        made = await self.attempt(lambda: make_review(session.store, row.asking), write=True)
+        session.saved_at = before  # no label was saved
+        if made is not None:
+            self.told = Content(found_said(made))
+            self.say(self.told)
+            self.reread()
+
+    async def action_reveal(self) -> None:
+        """Look behind the seal of the whole set under the cursor."""
+        row, session = self.row, self.session
+        if row is None:
+            self.refuse(state(self.rows or ()))
+            return
+        store, rater, before = session.store, session.rater.id, session.saved_at
+        check = await self.attempt(lambda: check_set(store, rater, row.asking))
+        if check is None:
+            return
+        if check.why is not None:
+            self.refuse(check.why)
+            return
+        done = await self.attempt(lambda: reveal_set(store, rater, check), write=True)
+        session.saved_at = before  # no label was saved
+        if done is not None:
+            self.told = Content("revealed: o shows true places, v the true map, t the family")
+            self.say(self.told)
 
     async def action_view(self, what: str) -> None:
         """Lay a view of the set under the cursor over the list."""

@@ -13,21 +13,25 @@ from tui.text import cells, cut, safe
 CHOSEN = "✓"
 
 
-def keyed(schema: SchemaRecord) -> dict[str, Category]:
+def keyed(schema: SchemaRecord, *, letters: bool = False) -> dict[str, Category]:
     """Return a schema's categories by the digit that chooses them.
 
-    The schema's own keys where they are all digits, else their places from 1.
+    The schema's own keys where they are all digits, or with `letters` single characters, else their
+    places from 1.
     """
     keys = [c.key for c in schema.categories]
-    own = len(set(keys)) == len(keys) and all(k in "0123456789" and len(k) == 1 for k in keys)
+    single = len(set(keys)) == len(keys) and all(len(k) == 1 for k in keys)
+    own = single and (letters or all(k in "0123456789" for k in keys))
     places = [str(i) for i in range(1, len(keys) + 1)]
     return dict(zip(keys if own else places, schema.categories, strict=True))
 
 
-def choices(schema: SchemaRecord, chosen: Collection[str], gap: int) -> Content:
+def choices(
+    schema: SchemaRecord, chosen: Collection[str], gap: int, *, letters: bool = False
+) -> Content:
     """Return every key with its category; chosen ones carry a mark in the blank between."""
     parts = []
-    for key, category in keyed(schema).items():
+    for key, category in keyed(schema, letters=letters).items():
         taken = category.name in chosen
         between = CHOSEN if taken else " "
         name = safe(category.name, "bold reverse" if taken else "")
@@ -36,7 +40,12 @@ def choices(schema: SchemaRecord, chosen: Collection[str], gap: int) -> Content:
 
 
 def asked(
-    schema: SchemaRecord, head: str, chosen: Collection[str] = (), width: int = 80
+    schema: SchemaRecord,
+    head: str,
+    chosen: Collection[str] = (),
+    width: int = 80,
+    *,
+    letters: bool = False,
 ) -> Content:
     """Return the line: whole where it fits, else without the question, else closer together.
 
@@ -47,13 +56,14 @@ def asked(
     bare = Content.styled(f" {words[-1]}: ", "bold")
     short = Content.styled(f" ▸{words[-1]}: ", "bold") if len(words) > 1 else bare
     question = safe(schema.question) + Content("   ")
+    one, two, three = (choices(schema, chosen, gap, letters=letters) for gap in (1, 2, 3))
     forms = [
-        lead + question + choices(schema, chosen, 3),
-        lead + choices(schema, chosen, 3),
-        lead + choices(schema, chosen, 2),
-        short + choices(schema, chosen, 2),
-        bare + choices(schema, chosen, 2),
-        short + choices(schema, chosen, 1),
+        lead + question + three,
+        lead + three,
+        lead + two,
+        short + two,
+        bare + two,
+        short + one,
     ]
     return cut(next((f for f in forms if cells(f) <= width), forms[-1]), width)
 
@@ -64,11 +74,20 @@ class LabelBar(Widget):
     _schema: SchemaRecord | None = None
     _head = ""
     _chosen: tuple[str, ...] = ()
+    _letters = False
     _said = Content("")
 
-    def ask(self, schema: SchemaRecord, head: str, chosen: Collection[str] = ()) -> None:
-        """Ask a schema's question about what `head` names."""
+    def ask(
+        self,
+        schema: SchemaRecord,
+        head: str,
+        chosen: Collection[str] = (),
+        *,
+        letters: bool = False,
+    ) -> None:
+        """Ask a schema's question about what `head` names; `letters` as in `keyed`."""
         self._schema, self._head, self._chosen = schema, head, tuple(chosen)
+        self._letters = letters
         self.refresh()
 
     def show(self, said: Content) -> None:
@@ -80,4 +99,4 @@ class LabelBar(Widget):
         width = self.content_size.width
         if self._schema is None:
             return cut(self._said, width)
-        return asked(self._schema, self._head, self._chosen, width)
+        return asked(self._schema, self._head, self._chosen, width, letters=self._letters)

@@ -1,0 +1,486 @@
+"""Reviewing what a model contradicts itself in: which statement is wrong, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.content import Content
+
+from pipeline.relation_review import ReviewCase, review_case
+from pipeline.relation_truth import ReviewTruth, review_truth
+from store.records import LabelRecord, SchemaRecord
+from store.relation_records import AskingRecord, RelationCase, RelationFilter
+from tui import wording
+from tui.actions import bindings_of
+from tui.pace import Pace, pace_forms
+from tui.relationlist import (
+    CAUSE,
+    FILTERS,
+    SCHEMA,
+    STATED,
+    Findings,
+    find_start,
+    next_open,
+    read_findings,
+)
+from tui.reversal import WORDS, Act
+from tui.reviewlines import (
+    asked_schema,
+    case_title,
+    drawing,
+    edge_rows,
+    in_full,
+    labels_said,
+    truth_lines,
+    words_lines,
+)
+from tui.screens.base import WorkScreen, breadcrumb
+from tui.screens.casepanes import WIDE, Target
+from tui.screens.labelling import Labelling
+from tui.screens.setviews import open_view
+from tui.screens.sheets import InFullScreen
+from tui.session import ActiveClock, Session
+from tui.text import safe
+from tui.widgets.bars import Keys, Line, Status
+from tui.widgets.labelbar import LabelBar, keyed
+from tui.widgets.lines import Lines, Row
+from tui.widgets.stock import Columns, Guide, Pane
+
+NONE_YET = "nothing here was chosen to review yet: f finds what this model contradicts itself in"
+NO_SAMPLE = "no single statements were drawn to be labelled: medoid items make draws some"
+WORDS_LINES = 4
+"""Lines of the model's own words on the statement under the cursor, at 24 rows."""
+
+Question = Literal["edge", "cause"]
+
+
+async def open_review(
+    screen: WorkScreen, asking: AskingRecord, item_id: int | None = None, schema: str = SCHEMA
+) -> bool:
+    """Go to where one stopped reviewing a set, or to one finding; False where there is none."""
+    session = screen.session
+
+    def read() -> tuple[Findings, int | None, dict[str, SchemaRecord]]:
+        store, rater = session.store, session.rater.id
+        schemas = {name: store.schema(name) for name in (SCHEMA, CAUSE, STATED)}
+        if item_id is not None:
+            return read_findings(store, rater, asking, schema, "all"), item_id, schemas
+        return *find_start(store, rater, asking, schema), schemas
+
+    found = await screen.attempt(read)
+    if found is None:
+        return False
+    findings, start, schemas = found
+    if start is None:
+        screen.refuse(NONE_YET)
+        return False
+    await screen.app.push_screen(ReviewScreen(session, schemas, findings, start))
+    return True
+
+
+class ReviewScreen(Labelling):
+    """One finding: statements that cannot all hold, each with the model's own words.
+
+    It holds a `ReviewCase`, in which there is nobody's label but the rater's own and no truth;
+    `truth` is None until the rater has looked behind the seal of this finding.
+    """
+
+    NAME = "review"
+    BINDINGS = bindings_of("review")
+    DONE = "all are decided: p or n to one you want to change, or u"
+    _drawn: int | None = None
+
+    def __init__(
+        self,
+        session: Session,
+        schemas: dict[str, SchemaRecord],
+        findings: Findings,
+        item_id: int | None,
+    ) -> None:
+        super().__init__(session)
+        self.schemas = schemas
+        self.findings = findings
+        self.item_id = item_id
+        self.shown: ReviewCase | None = None
+        self.truth: ReviewTruth | None = None
+        self.question: Question = "edge"
+        self.schema = schemas[findings.schema]
+        self.clock = ActiveClock()
+
+    def compose(self) -> ComposeResult:
+        yield Line(id="top")
+        yield Lines(id="drawing")
+        with Columns(id="sides"):
+            yield Lines(id="lines")
+            yield Pane(id="guide-pane")
+        yield Lines(id="detail")
+        yield Status(id="message")
+        yield LabelBar(id="prompt")
+        yield Keys(id="keys")
+
+    async def on_mount(self) -> None:
+        await super().on_mount()
+        self.query_one("#guide-pane", Pane).border_title = "guideline"
+        await self.open(self.item_id)
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Show the guideline where there is room; it is made on first use."""
+        pane = self.query_one("#guide-pane", Pane)
+        if self.app.size.width >= WIDE and not pane.query(Guide):
+            pane.mount(Guide(self.schema.guideline))
+        if self.case is not None:
+            self.draw()
+
+    def on_key(self, _event: events.Key) -> None:
+        self.clock.tick()
+
+    # -- what is shown
+
+    async def open(self, item_id: int | None, question: Question | None = None) -> bool:
+        """Show a finding; None shows that there is none."""
+        store, session = self.session.store, self.session
+        shown, truth = None, None
+        if item_id is not None:
+
+            def read() -> tuple[ReviewCase, ReviewTruth | None]:
+                found = review_case(store, item_id, session.rater.id)
+                schema = self.schemas[self.findings.schema]
+                if not found.case.revealed and schema.seal == "full":
+                    return found, None
+                return found, review_truth(store, item_id, session.rater.id, schema)
+
+            pair = await self.attempt(read)
+            if pair is None:
+                return False
+            shown, truth = pair
+        self.shown, self.truth, self.item_id = shown, truth, item_id
+        self.finished = False
+        self.question = question or ("cause" if self._waits_for_cause() else "edge")
+        self.clock.start()
+        self.draw()
+        self.say_state()
+        self.read_pace()
+        return True
+
+    @property
+    def case(self) -> RelationCase | None:
+        """The finding in hand."""
+        return None if self.shown is None else self.shown.case
+
+    def label(self, schema: str) -> LabelRecord | None:
+        """Return one's own label on the finding in hand under a schema."""
+        return None if self.case is None else self.case.labels.get(schema)
+
+    @property
+    def wrong(self) -> str | None:
+        """The category of the edge that the rater called wrong; None without one."""
+        label = self.label(SCHEMA)
+        named = label is not None and label.state == "labelled" and label.category != "none"
+        return label.category if label is not None and named else None
+
+    def _waits_for_cause(self) -> bool:
+        cause = self.label(CAUSE)
+        return self.wrong is not None and not (cause is not None and cause.decided)
+
+    @property
+    def target(self) -> Target | None:
+        """What a digit labels: which edge is wrong, then why."""
+        case = self.case
+        if case is None:
+            return None
+        name = CAUSE if self.question == "cause" else self.findings.schema
+        schema = self.schemas[name]
+        at = self.findings.index(case.item_id)
+        what = f"finding {at + 1}" if at is not None else "this finding"
+        return Target(
+            case.item_id,
+            asked_schema(schema, len(case.edges), WIDE),
+            self.label(name),
+            f"why, {what}" if name == CAUSE else what,
+        )
+
+    def draw(self) -> None:
+        shown, truth = self.shown, self.truth
+        self._draw_top()
+        prompt = self.query_one(LabelBar)
+        if shown is None:
+            self.query_one("#drawing", Lines).styles.height = 0
+            self.lines().show(lambda width: [], key=None)
+            self.query_one("#detail", Lines).show(lambda width: [])
+            prompt.show(Content(" nothing to review in this list"))
+            return
+        same = shown.case.item_id == self._drawn
+        here = (self.lines().cursor or 0) if same else 0
+        self._drawn = shown.case.item_id
+
+        def build(width: int) -> list[Row]:
+            rows = edge_rows(shown, truth, width)
+            if truth is not None:
+                rows += [Row(Content("")), *(Row(x) for x in truth_lines(truth.truth, width))]
+            return rows
+
+        self.lines().show(build, cursor=here, key=shown.case.item_id)
+        self.moved()
+        self._ask(shown.case, prompt)
+
+    def moved(self) -> None:
+        """Let the drawing stand out where the cursor is, and show the model's words on it."""
+        shown, at = self.shown, self.lines().cursor
+        if shown is None:
+            return
+        figure, detail = self.query_one("#drawing", Lines), self.query_one("#detail", Lines)
+        lines = drawing(shown, self.wrong, at, max(min(self.size.width, 100) - 2, 10))
+        figure.styles.height = len(lines) + 1 if lines else 0
+        figure.show(lambda width: [Row(line) for line in lines])
+        stated = None if at is None else shown.edges[at]
+        height = WORDS_LINES + max(self.size.height - 24, 0) // 4
+        detail.styles.max_height = height + 1
+        detail.show(lambda width: [Row(x) for x in words_lines(stated, width, height)])
+
+    def _ask(self, case: RelationCase, prompt: LabelBar) -> None:
+        name = CAUSE if self.question == "cause" else self.findings.schema
+        record, width = self.label(name), self.size.width
+        schema = asked_schema(self.schemas[name], len(case.edges), width)
+        chosen: tuple[str, ...] = ()
+        if record is not None and record.category:
+            at = [c.name for c in self.schemas[name].categories].index(record.category)
+            key = self.schemas[name].categories[at].key
+            chosen = tuple(c.name for c in schema.categories if c.key == key)
+        head = {CAUSE: f"why is {(self.wrong or '')[4:]} wrong", STATED: "is it right"}.get(
+            name, "which is wrong"
+        )
+        prompt.ask(schema, head, chosen, letters=True)
+
+    def _draw_top(self) -> None:
+        findings, case = self.findings, self.case
+        at = findings.index(self.item_id)
+        show = "" if findings.show == "all" else f" {findings.show}"
+        where = f"{at + 1:,}/{len(findings.rows):,}{show}" if at is not None else "findings"
+        saved = self.session.saved_at
+        when = "" if saved is None else f"● saved {wording.clock(saved)}"
+        if self.session.unsaved:
+            when = "○ NOT SAVED"
+        seal = "" if case is None else "revealed" if self.truth is not None else "sealed"
+        right = f"{seal}  {when} " if when else f"{seal} "
+        title = "findings" if case is None else case_title(case)
+        self.query_one("#top", Line).show(breadcrumb(findings.asking.set, title, where), right)
+
+    def fail(self, problem: BaseException) -> None:
+        super().fail(problem)
+        self._draw_top()
+
+    def say_state(self) -> None:
+        """Say the comment on the finding in hand, or how far one is."""
+        case, findings = self.case, self.findings
+        if case is None:
+            empty = NONE_YET if findings.schema == SCHEMA else NO_SAMPLE
+            self.say(empty if not findings.n_all else "f shows others")
+            return
+        labels = [self.label(n) for n in case.labels]
+        notes = [x.note for x in labels if x is not None and x.note]
+        if notes:
+            self.say(Content("comment: ") + safe(notes[0]))
+        elif case.seen and not case.revealed and not any(x is not None for x in labels):
+            self.say("△ a reveal showed what is true here: a label counts as made after it")
+        else:
+            self.say(labels_said(labels))
+
+    @work(group="pace", exclusive=True, exit_on_error=False)
+    async def read_pace(self) -> None:
+        """Bring the pace up to date without making a key wait for it."""
+        store, rater, findings = self.session.store, self.session.rater.id, self.findings
+        try:
+            rows = await self.session.read(
+                lambda: store.relation_queue(rater, findings.schema, asking_id=findings.asking.id)
+            )
+            seconds = await self.session.read(lambda: store.pace(rater, schema=findings.schema))
+            forms = pace_forms(Pace(sum(r.decided for r in rows), len(rows), seconds))
+        except Exception:  # a figure on the side is not worth a message; the next one comes
+            forms = ()
+        self.query_one("#message", Status).quiet(forms)
+
+    def take(self, record: LabelRecord) -> None:
+        """Put a committed label into the finding that is shown."""
+        shown = self.shown
+        if shown is not None and shown.case.item_id == record.item_id:
+            case = replace(shown.case, labels={**shown.case.labels, record.schema: record})
+            self.shown = replace(shown, case=case)
+
+    # -- labels
+
+    async def action_choose(self, key: str) -> None:
+        """Choose by a digit; the full schema is what is committed under."""
+        target = self.target
+        if target is None:
+            return
+        choice = keyed(target.schema, letters=True).get(key)
+        if choice is None:
+            keys = [k for k in keyed(target.schema, letters=True) if k.isdigit()]
+            self.refuse(f"{key} names nothing here: {', '.join(keys)}, or s for cannot tell")
+        elif self._may_label():
+            name = choice.name if choice.state == "labelled" else None
+            await self._commit(self._full(target), choice.state, category=name)
+
+    async def action_unsure(self) -> None:
+        """Say that it cannot be told."""
+        target = self.target
+        if target is not None and self._may_label():
+            await self._commit(self._full(target), "unsure")
+
+    def _full(self, target: Target) -> Target:
+        return replace(target, schema=self.schemas[target.schema.name])
+
+    async def labelled(self, told: Content, *, changed_mind: bool) -> None:
+        """Ask why after an edge; else go on, or stay where a label was only changed."""
+        if self.question == "edge" and self.wrong is not None:
+            self.question = "cause"
+            self.draw()
+            self.say(told)
+            return
+        self.question = "edge"
+        self.draw()
+        if changed_mind:
+            self.say(told)
+            self.read_pace()
+        else:
+            await self._next_waiting(told)
+
+    def action_other(self) -> None:
+        """Ask the other question: which edge, or why."""
+        if self.findings.schema == SCHEMA and self.wrong is not None:
+            self.question = "edge" if self.question == "cause" else "cause"
+            self.draw()
+        else:
+            self.refuse("why is asked once an edge is called wrong")
+
+    async def action_reveal(self) -> None:
+        """Look behind the seal of this finding."""
+        case, session = self.case, self.session
+        if case is None:
+            return
+        if self.truth is not None:
+            self.refuse("nothing is sealed here any more")
+            return
+        schema = self.schemas[self.findings.schema]
+        check = await self.attempt(
+            lambda: session.store.relation_reveal_check([case.item_id], session.rater.id, schema)
+        )
+        if check is None:
+            return
+        if not check.ok:
+            self.refuse("label this finding before the reveal, or skip it (x)")
+        elif check.n_left > 0:
+            from tui.screens.modals import ConfirmScreen
+
+            async def answered(yes: bool | None) -> None:
+                if yes:
+                    await self._reveal(case)
+
+            others = wording.count(check.n_left, "finding")
+            self.app.push_screen(
+                ConfirmScreen(
+                    f"This shows what is true of its objects: {others} that you have not decided "
+                    "will count as labelled after the reveal."
+                ),
+                answered,
+            )
+        else:
+            await self._reveal(case)
+
+    async def _reveal(self, case: RelationCase) -> None:
+        session, before = self.session, self.session.saved_at
+        schema = self.schemas[self.findings.schema]
+        done = await self.attempt(
+            lambda: session.store.reveal_relations([case.item_id], session.rater.id, schema),
+            write=True,
+        )
+        session.saved_at = before  # no label was saved
+        if done is not None and await self.open(case.item_id, "edge"):
+            self.say("revealed: enter goes on; a label changed now is kept as a second row")
+
+    # -- moving
+
+    async def action_go_on(self) -> None:
+        await self._next_waiting()
+
+    async def _next_waiting(self, told: Content | None = None) -> None:
+        store, rater, findings = self.session.store, self.session.rater.id, self.findings
+        here = self.item_id
+        found = await self.attempt(
+            lambda: (next_open(store, rater, findings.asking, findings.schema, here),)
+        )
+        if found is None:
+            return
+        lead = Content("") if told is None else told + "   "
+        if found[0] is None:
+            self.finished = True
+            self.read_pace()
+            self.say(lead + "that was the last finding: esc goes back")
+        elif found[0] == here:
+            self.refuse("this finding has no label yet: n leaves it as it is")
+        elif await self.open(found[0]) and told is not None:
+            self.say(lead + "u: back there")
+
+    async def action_next_case(self) -> None:
+        await self._step(1)
+
+    async def action_previous_case(self) -> None:
+        await self._step(-1)
+
+    async def _step(self, by: int) -> None:
+        found = self.findings.beside(self.item_id, by)
+        if found is None or found == self.item_id:
+            self.refuse("this is the last finding of the list" if by > 0 else "this is the first")
+        else:
+            await self.open(found)
+
+    async def action_filter(self) -> None:
+        """Show the next kind of findings."""
+        show = FILTERS[(FILTERS.index(self.findings.show) + 1) % len(FILTERS)]
+        await self._load(self.findings.schema, show)
+
+    async def action_single(self) -> None:
+        """Go from contradictions to single statements that were drawn, and back."""
+        other = STATED if self.findings.schema == SCHEMA else SCHEMA
+        await self._load(other, "unlabelled")
+
+    async def _load(self, schema: str, show: RelationFilter) -> None:
+        store, rater, asking = self.session.store, self.session.rater.id, self.findings.asking
+        found = await self.attempt(lambda: read_findings(store, rater, asking, schema, show))
+        if found is not None:
+            kept = self.item_id if found.index(self.item_id) is not None else None
+            self.findings, self.schema = found, self.schemas[schema]
+            await self.open(kept or found.beside(None, 0))
+
+    # -- undo, views, reading
+
+    async def _reverse(self, act: Act) -> None:
+        """Undo or redo, then go to the finding it was about, where it was one here."""
+        done = await self.reversed(act)
+        if done is None:
+            return
+        result = done.result
+        if self.findings.index(result.item_id) is None or result.schema not in self.schemas:
+            self.say(done.told_afar(self.size.width - 1))
+            return
+        question: Question = "cause" if result.schema == CAUSE else "edge"
+        if await self.open(result.item_id, question):
+            self.say(Content(f"{WORDS[act]}: ") + done.change)
+
+    def on_lines_picked(self, message: Lines.Picked) -> None:
+        if message.item is not None and message.lines is self.lines():
+            self.lines().select(message.item)
+            self.moved()
+
+    async def action_view(self, what: str) -> None:
+        """Lay a view of the whole set over the finding."""
+        axis = None if self.case is None else self.case.axis
+        await open_view(self, self.findings.asking, what, axis)
+
+    def action_raw(self) -> None:
+        shown, truth = self.shown, self.truth
+        if shown is not None:
+            self.app.push_screen(InFullScreen(lambda width: in_full(shown, truth, width)))
