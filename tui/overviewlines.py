@@ -59,10 +59,11 @@ def at_first_look(look: FirstLook) -> Overview:
 
 
 EMPTY = (
-    " This database is empty.",
+    " There are no traces in this database.",
     "",
     " Read traces into it:     medoid import FILE…",
     " then score them:         medoid score",
+    " Relations that models were asked about:     o",
     "",
     " Or look at the bundled project first:     medoid demo",
 )

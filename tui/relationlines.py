@@ -153,7 +153,7 @@ def state(rows: Sequence[SetRow]) -> str:
     """Return what one may do here."""
     if not rows:
         return "no answers about relations yet: run  medoid relations ask  (or import)"
-    return "enter: review where the model contradicts itself   f: find more   b: reveal a set"
+    return "enter: review what contradicts itself   f: find it first   b: reveal a set"
 
 
 def found_said(made: ReviewSummary) -> str:

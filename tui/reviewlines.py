@@ -19,15 +19,15 @@ from tui.text import cells, cut, cut_middle, fit, hang, one_line, safe, wrap
 from tui.widgets.lines import Row
 
 KIN_TITLES = {
-    "triple": "three that cannot hold",
-    "inverse": "two that are not inverse",
-    "gender": "a person of two genders",
+    "triple": "three at odds",
+    "inverse": "two not inverse",
+    "gender": "two genders",
 }
 BOTH_WAYS = {
-    "agree": "asked both ways: agree",
-    "contradict": "asked both ways: contradict",
+    "agree": "both ways: agree",
+    "contradict": "both ways: contradict",
     "one way": "asked one way",
-    "unread": "the other way not read",
+    "unread": "one way not read",
 }
 SHORT_CAUSES = {
     "wrong fact": "fact",
@@ -37,6 +37,8 @@ SHORT_CAUSES = {
 }
 """Causes in a word, where the line that asks is short of cells."""
 TRUE, FALSE, UNKNOWN = "✓", WRONG, "–"
+THIS_WAY, OTHER_WAY = "this way", "other way"
+"""A pair as its statement names it first, and the same pair named the other way round."""
 SAID_CELLS = 16
 """Cells of a relation's word as the model gave it."""
 
@@ -108,7 +110,7 @@ def edge_rows(shown: ReviewCase, truth: ReviewTruth | None, width: int) -> list[
             rows.append(Row(Content(""), item))
         rows.append(Row(_head(shown.case, stated, right, width), item, True))
         for asked in (*stated.edge.there, *stated.edge.back):
-            rows.append(Row(_said_line(asked, width), item))
+            rows.append(Row(_said_line(stated.edge, asked, width), item))
     return rows
 
 
@@ -126,13 +128,15 @@ def _head(case: RelationCase, stated: StatedEdge, right: str, width: int) -> Con
     return cut(fit(left, max(width - cells(right) - 1, 0)) + Content(right), width)
 
 
-def _said_line(said: SaidAnswer, width: int) -> Content:
-    """Return one asking in a line: the pair as asked, the word read, the model's own words."""
-    room = max((width - SAID_CELLS - 8) // 2, 13)
-    each = (room - 3) // 2
-    a, b = (cut_middle(one_line(x), each) for x in (said.a, said.b))
+def _way(edge: CaseEdge, said: SaidAnswer) -> str:
+    """Return which way round a pair was asked, as its statement reads or the other."""
+    return THIS_WAY if said.a == edge.a else OTHER_WAY
+
+
+def _said_line(edge: CaseEdge, said: SaidAnswer, width: int) -> Content:
+    """Return one asking in a line: which way round, the word read, the model's own words."""
     word = one_line(said.relation) if said.relation is not None else Content("not read")
-    line = Content("     ") + fit(a + Content(" to ") + b, room + 2)
+    line = Content(f"     {_way(edge, said):<{len(OTHER_WAY)}}  ")
     line += fit(cut(word, SAID_CELLS - 1), SAID_CELLS)
     text = said.text if said.text is not None else f"({said.reason})" if said.reason else ""
     return cut(line + one_line(text), width)
@@ -145,8 +149,8 @@ def words_lines(stated: StatedEdge | None, width: int, height: int) -> list[Cont
     out: list[Content] = []
     for said in (*stated.edge.there, *stated.edge.back):
         if said.text is not None:
-            head = Content(" on ") + one_line(said.a) + Content(" to ") + one_line(said.b)
-            head = cut(head, max(width // 2, 8)) + Content(": ")
+            way = _way(stated.edge, said)
+            head = Content(f" on {stated.edge.number}, {way}: ")
             text = Content("“") + safe(said.text.strip(), newlines=True) + Content("”")
             out += hang(head, text, width)
     if len(out) > height:

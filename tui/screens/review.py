@@ -257,7 +257,8 @@ class ReviewScreen(Labelling):
     def _draw_top(self) -> None:
         findings, case = self.findings, self.case
         at = findings.index(self.item_id)
-        show = "" if findings.show == "all" else f" {findings.show}"
+        word = "open" if findings.show == "unlabelled" else findings.show
+        show = "" if findings.show == "all" else f" {word}"
         where = f"{at + 1:,}/{len(findings.rows):,}{show}" if at is not None else "findings"
         saved = self.session.saved_at
         when = "" if saved is None else f"● saved {wording.clock(saved)}"
