@@ -106,7 +106,7 @@ async def test_a_pair_answered_both_ways_comes_first_with_the_models_own_words(
         assert desk.text.count("both ways: agree") == 2
         assert desk.text.count("both ways: contradict") == 1
         assert desk.text.count("─▸") >= 2
-        assert "Dhow" in desk.text
+        assert "Boat" in desk.text
         assert all(cells(line) <= size[0] for line in desk.text.splitlines())
 
 
@@ -132,6 +132,16 @@ async def test_the_light_theme_shows_the_same(db: Path) -> None:
         desk.app.theme = "textual-light"
         await desk.settle()
         assert desk.text == dark
+
+
+async def test_the_guideline_is_that_of_the_question(db: Path) -> None:
+    async with workbench(db, (120, 40)) as desk:
+        await desk.press("o", "enter")
+        assert "Count the edges from the top." in desk.flat.replace("│ ", "")
+        await desk.press("1")
+        assert "Look at its whole reply." in desk.flat.replace("│ ", "")
+        await desk.press("1")
+        assert "Count the edges from the top." in desk.flat.replace("│ ", "")
 
 
 # --- labels ------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ from tui.screens.labelling import Labelling
 from tui.screens.setviews import open_view
 from tui.screens.sheets import InFullScreen
 from tui.session import ActiveClock, Session
-from tui.text import safe
+from tui.text import safe, visible
 from tui.widgets.bars import Keys, Line, Status
 from tui.widgets.labelbar import LabelBar, keyed
 from tui.widgets.lines import Lines, Row
@@ -92,6 +92,8 @@ class ReviewScreen(Labelling):
     BINDINGS = bindings_of("review")
     DONE = "all are decided: p or n to one you want to change, or u"
     _drawn: int | None = None
+    _guided: str | None = None
+    """Which schema's guideline stands beside the finding."""
 
     def __init__(
         self,
@@ -130,6 +132,7 @@ class ReviewScreen(Labelling):
         """Show the guideline where there is room; it is made on first use."""
         pane = self.query_one("#guide-pane", Pane)
         if self.app.size.width >= WIDE and not pane.query(Guide):
+            self._guided = self.schema.name
             pane.mount(Guide(self.schema.guideline))
         if self.case is not None:
             self.draw()
@@ -242,6 +245,7 @@ class ReviewScreen(Labelling):
 
     def _ask(self, case: RelationCase, prompt: LabelBar) -> None:
         name = CAUSE if self.question == "cause" else self.findings.schema
+        self._guide(name)
         record, width = self.label(name), self.size.width
         schema = asked_schema(self.schemas[name], len(case.edges), width)
         chosen: tuple[str, ...] = ()
@@ -253,6 +257,14 @@ class ReviewScreen(Labelling):
             name, "which is wrong"
         )
         prompt.ask(schema, head, chosen, letters=True)
+
+    def _guide(self, name: str) -> None:
+        """Let the guideline be that of what is asked, here and in the help."""
+        self.schema = self.schemas[name]
+        guides = self.query(Guide)
+        if guides and self._guided != name:
+            self._guided = name
+            guides.first().update(visible(self.schema.guideline, newlines=True))
 
     def _draw_top(self) -> None:
         findings, case = self.findings, self.case
