@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from multiprocessing import get_context
 
 import numpy as np
 
@@ -198,6 +200,17 @@ def headline(asked: AskedSet, *, time_limit: float = TIME_LIMIT) -> Headline:
     }
     coin = {axis.name: coin_flip(n, method) for axis in asked.axes} if n > 1 else {}
     return Headline(exact, coin, None, None)
+
+
+def headline_apart(asked: AskedSet, *, time_limit: float = TIME_LIMIT) -> Headline:
+    """Work out the same, of many objects in a process of its own.
+
+    The solver keeps hold of the interpreter while it searches; a screen would wait for it.
+    """
+    if len(asked.objects) <= EXACT_AT_MOST:
+        return headline(asked, time_limit=time_limit)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        return apart.submit(headline, asked, time_limit=time_limit).result()
 
 
 @lru_cache(64)

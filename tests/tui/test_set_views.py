@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.relation_sealed import SetView, headline, set_view
+from pipeline.relation_sealed import SetView, headline, headline_apart, set_view
 from pipeline.relation_set_truth import SetTruth, set_truth
 from pipeline.relation_view import AskedSet, asked_set
 from store import Store, open_store
+from store.relation_records import NewObject, NewSet, RelationAnswerRecord
 from tests.tui.conftest import Desk
 from tests.tui.related import SECRET, WRITTEN, build_related
 from tests.tui.running import workbench
@@ -92,6 +93,26 @@ def test_the_exact_score_stands_beside_a_coins(store: Store) -> None:
         (p.a, p.b) for p in kin.pairs
     } >= {("C", "D"), ("E", "A")}
     assert headline(asked(store, "towns")).exact["y"].reverse == 1
+
+
+def test_of_many_objects_it_is_worked_out_in_another_process(tmp_path: Path) -> None:
+    n = 26
+    with open_store(tmp_path / "many.db") as store:
+        store.save_relation_set(
+            NewSet("many", "temporal", tuple(NewObject(f"o{k}") for k in range(n)))
+        )
+        of = store.relation_set_named("many").id
+        made = store.relation_asking(of, "m", model="m", form="", prompt_version="", parameters={})
+        said = [
+            RelationAnswerRecord(a, b, "before" if (a < b) != ((a, b) == (0, 1)) else "after")
+            for a in range(n)
+            for b in range(n)
+            if a != b
+        ]
+        store.save_relation_answers(made.id, said)
+        found = headline_apart(asked(store, "many"))
+    assert (found.exact["time"].reverse, found.exact["time"].proved) == (1, True)
+    assert found.coin["time"].method == "local"
 
 
 def test_a_family_has_its_false_words_behind_the_seal(store: Store) -> None:

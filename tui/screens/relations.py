@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from pipeline.relation_sealed import Headline, headline
+from pipeline.relation_sealed import Headline, headline_apart
 from pipeline.relation_view import asked_set
 from tui.actions import bindings_of
 from tui.relationlines import SetRow, detail, found_said, heads, set_line, set_name, state
@@ -85,7 +85,7 @@ class RelationsScreen(Reversing):
                 if worker.is_cancelled:
                     return
                 if (row.asking.id, row.counts.n) not in kept:
-                    found = headline(asked_set(store, row.asking))
+                    found = headline_apart(asked_set(store, row.asking))
                     self.post_message(self.Figured(row, found))
         except Exception as problem:  # whatever the database says is shown, never a crash
             self.post_message(self.Failed(problem))
