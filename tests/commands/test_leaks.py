@@ -234,6 +234,7 @@ EXITS: dict[str, list[list[str]]] = {
         ["relations", "probe", "--show"],
         ["relations", "probe", "--show", "--objects"],
     ],
+    "relations review": [["relations", "review"], ["relations", "review", "--name", "odd"]],
     "relations score": [
         ["relations", "score", "--draws", "1"],
         ["relations", "score", "--draws", "0", "--trusted-share", "0.5"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands import relations_ask, relations_fix, relations_score
+from tui.commands import relations_ask, relations_fix, relations_review, relations_score
 from tui.commands.common import (
     OK,
     PARTLY,
@@ -316,3 +316,4 @@ app.command("baseline")(relations_score.baseline)
 app.command("fix")(relations_fix.fix)
 app.command("align")(relations_fix.align)
 app.command("map")(relations_fix.map_)
+app.command("review")(relations_review.review)
