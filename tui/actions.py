@@ -21,6 +21,7 @@ _WORDS = {
     "right": "→",
     "pageup": "pgup",
     "pagedown": "pgdn",
+    "number_sign": "#",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
 }
@@ -84,16 +85,23 @@ _WIDER = ("distances", "matrix")
 _FACTS = ("facts",)
 _EDITS = ("edits",)
 _REVIEW = ("review",)
-_TO_LABEL = ("case", "steps", "facts", "edits", "review")
+_ERRORS = ("errors",)
+_TO_LABEL = ("case", "steps", "facts", "edits", "review", "errors")
 _NOTED = (_TO_LABEL, ("steps", "facts", "edits"))
 _LABELLED = (_TO_LABEL, ("case", "steps", "facts", "edits"))
-_DOING = (*_MINE, *_LISTS, "samples", "facts", "edits", "relations", "review")
+_DOING = (
+    *(*_MINE, *_LISTS, "samples", "facts", "edits", "relations", "review"),
+    *("deduction", "errors"),
+)
+_DEDUCED = ("deduction", "charts", "replies")
 _ABLATED = ("ablations", "ablation")
 _AGREE = ("agreement", "pair", "disagreements", "audit")
 _ALL = (
     *("overview", "queue", "case", "steps", "revealed", "samples", "facts", "edits"),
     *_ABLATED,
     *("runs", "topology", "sensitivity", "relations", "review"),
+    *_DEDUCED,
+    *_ERRORS,
     *_AGREE,
 )
 
@@ -215,6 +223,135 @@ ACTIONS: tuple[Action, ...] = (
             ("map", "v", "map", "Show the map that the answers make of places.", ()),
             ("family", "t", "family", "Show the family as a tree, once it may be seen.", ()),
         )
+    ),
+    Action(
+        "deduction",
+        ("p",),
+        "deduction",
+        "Show how far models keep to what follows, problem by problem, and label their errors.",
+        ("overview",),
+    ),
+    Action(
+        "open",
+        ("enter",),
+        "replies",
+        "Show this model's replies beside the expected values, step by step.",
+        *_twice("deduction"),
+    ),
+    Action(
+        "label",
+        ("l",),
+        "label errors",
+        "Label the errors in replies that were drawn for it, from where you stopped.",
+        *_twice("deduction"),
+    ),
+    Action(
+        "charts",
+        ("v",),
+        "charts",
+        "Show cells by prefix and hop, lines over hops, and base against decay.",
+        *_twice("deduction"),
+    ),
+    Action(
+        "survivors",
+        ("r",),
+        "problems",
+        "Show which problems survive for every model, and what other templates failed on.",
+        ("deduction",),
+    ),
+    Action(
+        "view(1)", ("tab", "right", "l"), "next chart", "Show the next chart.", *_twice("charts")
+    ),
+    Action(
+        "view(-1)", ("shift+tab", "left", "h"), "chart before", "Show the one before.", ("charts",)
+    ),
+    Action("counts", ("n",), "n below", "Show n below every cell, or hide it.", *_twice("charts")),
+    Action(
+        "shades",
+        ("number_sign",),
+        "shades",
+        "Show cells as shades alone, or with their numbers.",
+        *_twice("charts"),
+    ),
+    Action("next_case", ("n",), "next reply", "Go to the next reply.", *_twice("replies")),
+    Action("previous_case", ("p",), "previous reply", "Go to the one before.", ("replies",)),
+    Action(
+        "wrong",
+        ("w",),
+        "next wrong",
+        "Go to the next reply in which a value is wrong or missing.",
+        *_twice("replies"),
+    ),
+    Action(
+        "other",
+        ("tab",),
+        "other side",
+        "Scroll the other side.",
+        ("replies", "errors"),
+        ("replies",),
+    ),
+    Action(
+        "choose",
+        tuple("1234567890"),
+        "label",
+        "Take an error on or off; several may hold. It is saved when the reply is left.",
+        _ERRORS,
+        digit=True,
+    ),
+    Action(
+        "go_on",
+        ("enter", "space"),
+        "save, go on",
+        "Save what is taken and go to the next reply without a label.",
+        _ERRORS,
+        _ERRORS,
+    ),
+    Action("next_case", ("n",), "next reply", "Go to the next reply of the list.", _ERRORS),
+    Action("previous_case", ("p",), "previous reply", "Go to the one before.", _ERRORS),
+    Action(
+        "undo",
+        ("u",),
+        "undo",
+        "Drop what is not saved; else take back your last act and go to the reply it was on.",
+        _ERRORS,
+        _ERRORS,
+    ),
+    Action(
+        "reveal",
+        ("b",),
+        "reveal",
+        "Look behind the seal: expected values, where the reply goes wrong, what the judge says. "
+        "Possible once every reply to the same numbers that was drawn is labelled.",
+        _ERRORS,
+        _ERRORS,
+    ),
+    Action(
+        "change",
+        ("e",),
+        "change label",
+        "Change your label after the reveal; it is kept as a second row.",
+        _ERRORS,
+    ),
+    Action(
+        "filter",
+        ("f",),
+        "filter",
+        "Show unlabelled, all, done or flagged replies in turn.",
+        _ERRORS,
+    ),
+    Action(
+        "draw_sample",
+        ("m",),
+        "draw a sample",
+        "Draw 50 replies to label, where none were drawn yet.",
+        _ERRORS,
+    ),
+    Action(
+        "raw",
+        ("r",),
+        "in full",
+        "Show question, given steps and reply in full.",
+        ("replies", "errors"),
     ),
     Action(
         "choose",
@@ -542,7 +679,7 @@ ACTIONS: tuple[Action, ...] = (
         ("u",),
         "undo",
         "Take back your last act, in whichever case it was, and say here what it was.",
-        (*_LISTS, "samples", "relations"),
+        (*_LISTS, "samples", "relations", "deduction"),
     ),
     Action("redo", ("ctrl+r",), "redo", "Do again what undo took back.", _DOING),
     Action("skip", ("x",), "skip", "Decide not to label this; it counts as done.", *_LABELLED),
@@ -689,9 +826,10 @@ ACTIONS: tuple[Action, ...] = (
         (
             *("queue", "case", "samples", "facts", "edits", "review", *_ABLATED),
             *("runs", "topology", "sensitivity", "relations", *_SHEETS, *_AGREE),
+            *(*_DEDUCED, "errors"),
         ),
         (
-            *("queue", "samples", *_ABLATED),
+            *("queue", "samples", *_ABLATED, *_DEDUCED),
             *("runs", "topology", "sensitivity", *_SHEETS, *_AGREE),
         ),
     ),

@@ -122,6 +122,7 @@ class MedoidApp(App[None]):
     async def action_quit(self) -> None:
         """Save what waits for the path to be left, show the session's summary, leave."""
         from tui.screens.case import CaseScreen
+        from tui.screens.several import Several
         from tui.screens.sitting import SummaryScreen, show_summary
 
         case = next((s for s in self.screen_stack if isinstance(s, CaseScreen)), None)
@@ -129,6 +130,9 @@ class MedoidApp(App[None]):
             return  # it says on the screen that the label was not saved
         if case is not None and case.ask_before_losing(self.action_quit):
             return
+        for screen in self.screen_stack:
+            if isinstance(screen, Several) and not await screen.settle():
+                return
         asked = any(isinstance(s, SummaryScreen) for s in self.screen_stack)
         if (
             self._session is None

@@ -61,11 +61,11 @@ class DeductionRevealed(Base):
             record_item_reveals(s, rater_id, decided)
 
     def deduction_answer(
-        self, completion_id: int, rater_id: int, schema: SchemaRecord
+        self, completion_id: int, rater_id: int, schema: SchemaRecord, *, shown: bool = True
     ) -> DeductionAnswer:
         """Return the reference of a completion, its values, and what was read of the reply.
 
-        What is shown is recorded as a reveal of the reply.
+        What is `shown` is recorded as a reveal of the reply; what is only counted is not.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class DeductionRevealed(Base):
             ).first()
             known = item is not None and is_item_revealed(s, rater_id, item)
             answer = _answer(s, completion)
-        if not known and schema.seal != "judge":
+        if shown and not known and schema.seal != "judge":
             with self._write() as s:
                 record_item_reveals(s, rater_id, make_items(s, [completion_id]).values())
         return answer

@@ -19,7 +19,7 @@ from store.deduction_records import (
     deduction_key,
     mutation_label,
 )
-from store.keys import decode_part
+from store.keys import decode_part, encode_part
 from store.records import SchemaRecord
 from store.repository.rows import chunks, is_decided, is_standing, need_schema, outdated_categories
 
@@ -90,7 +90,7 @@ def _whole(text: str) -> int | None:
 
 def cluster_of(problem: str) -> str:
     """Return what bootstraps draw together: all replies to one problem."""
-    return f"problem:{problem}"
+    return f"deduction/{encode_part(problem)}"
 
 
 def knows_values(s: Session, rater_id: int, item_id: int) -> bool:

@@ -46,10 +46,16 @@ def stated(
 def reply_of(
     template: Template, values: Mapping[str, Fraction], said: Mapping[str, Fraction], k: int
 ) -> str:
-    """The remaining steps in the template's words, with the values that were said."""
+    """The remaining steps in the template's words, but those that state what was not said."""
     from scoring.deduction import fill
 
-    return "\n".join(fill(step, {**values, **said}) for step in template.steps[k:])
+    stated_in = template.stated_in
+    kept = [
+        step
+        for number, step in enumerate(template.steps, start=1)
+        if number > k and all(n in said for n, at in stated_in.items() if at == number)
+    ]
+    return "\n".join(fill(step, {**values, **said}) for step in kept) or "So that is it."
 
 
 def deduced(
@@ -59,11 +65,13 @@ def deduced(
     n: int = 2,
     styles: Sequence[str] = ("original",),
     templates: Sequence[Mapping[str, Any]] = (PENS, INKS),
+    more: str = "",
 ) -> None:
     """Store problems, mutations, a reply of every solver to each prefix, and what was read of it.
 
     The first solver has every value right, the second its first value wrong in odd mutations and
-    nothing stated of the last, the third copies the values of the original problem.
+    nothing stated of the last, the third copies the values of the original problem. `more` ends
+    every reply.
     """
     kinds = [store.solver(name, f"model of {name}", "solver-text/1", {}) for name in solvers]
     for data in templates:
@@ -83,7 +91,7 @@ def deduced(
                     for k in range(len(template.steps)):
                         values = _said(template, mutation.values, own, k, i, mutation.number)
                         said.append(values)
-                        text = reply_of(template, mutation.values, values, k)
+                        text = reply_of(template, mutation.values, values, k) + more
                         way = "quoted" if k else "none"
                         prefix = mutation.prefix(k)
                         rows.append(

@@ -116,7 +116,7 @@ class Labelling(Undoing):
         changed_mind = target.label is not None and target.label.decided
         self.take(record)
         self.clock.start()
-        told = Content(UNCHANGED) if unchanged else _told(target, record)
+        told = Content(UNCHANGED) if unchanged else told_of(target, record)
         await self.labelled(told, changed_mind=changed_mind)
 
     # -- flag and comment
@@ -158,6 +158,7 @@ class Labelling(Undoing):
         self.app.push_screen(HelpScreen(self.schema.guideline, self.NAME))
 
 
-def _told(target: Target, record: LabelRecord) -> Content:
+def told_of(target: Target, record: LabelRecord) -> Content:
+    """Return what was saved, in words; and where κ leaves it out, that it does."""
     said = Content(f"saved: {target.name} ") + wording.label(record)
     return said if record.before_reveal is not False else said + f"   △ {LEFT_OUT}"

@@ -317,6 +317,11 @@ class OverviewScreen(Reversing):
 
         await open_relations(self)
 
+    def action_deduction(self) -> None:
+        from tui.screens.deduction import DeductionScreen
+
+        self.app.push_screen(DeductionScreen(self.session))
+
     def action_agreement(self) -> None:
         from tui.screens.agreement import AgreementScreen
 
