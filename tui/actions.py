@@ -253,6 +253,13 @@ ACTIONS: tuple[Action, ...] = (
         *_twice("deduction"),
     ),
     Action(
+        "agreement",
+        ("a",),
+        "agreement",
+        "Show how far raters agree on errors, category by category.",
+        ("deduction",),
+    ),
+    Action(
         "survivors",
         ("r",),
         "problems",

@@ -352,6 +352,22 @@ async def test_the_reveal_shows_values_and_verdicts_and_a_change_is_a_second_row
         assert "counted in no figure" in desk.text
 
 
+async def test_agreement_on_each_category_by_itself(db: Path, drawn: Store, size: Size) -> None:
+    async with workbench(db, size) as desk:
+        await desk.press("p", "l")
+        for digit in "123244":
+            await desk.press(digit, "enter")
+        await desk.press("escape", "a")
+        assert "schema deduction" in desk.text
+        await desk.press("enter")
+        text = flat(desk)
+        assert "each category by itself" in text
+        # ana says logical of two of six, the judge of all; none of the others
+        (line,) = [x for x in desk.text.splitlines() if x.startswith(" logical ") and "●" in x]
+        assert line.split()[-4:] in (["2", "0", "4", "0"], ["2", "4", "0", "0"])
+        fits(desk, size)
+
+
 async def test_no_colour_is_needed(db: Path, drawn: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with workbench(db) as desk:

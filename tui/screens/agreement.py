@@ -9,16 +9,18 @@ from textual.content import Content
 from textual.message import Message
 
 from pipeline.agreement import Matrix, PairReport, agreement_matrix, pair_report
+from pipeline.criteria_agreement import CriteriaReport, criteria_report
 from pipeline.validating import validate_judge
 from scoring.agreement import JudgeVerdict
 from tui import wording
 from tui.actions import bindings_of
 from tui.agreementlines import matrix_lines, pair_heads, pair_lines, pair_rows, pairs_of
+from tui.categorylines import category_rows
 from tui.screens.base import WorkScreen, breadcrumb
 from tui.session import Session
 from tui.text import safe
 from tui.widgets.bars import Keys, Line
-from tui.widgets.lines import Lines
+from tui.widgets.lines import Lines, Row
 
 NONE_YET = "fewer than two raters have labels: label some paths, or import labels"
 
@@ -43,10 +45,10 @@ class AgreementScreen(WorkScreen):
             super().__init__()
             self.problem = problem
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, schema: str | None = None) -> None:
         super().__init__(session)
         self.matrix: Matrix | None = None
-        self.schema = session.schema.name
+        self.schema = schema or session.schema.name
 
     def compose(self) -> ComposeResult:
         yield Line(id="top")
@@ -144,10 +146,22 @@ class AgreementScreen(WorkScreen):
 
 @dataclass(frozen=True, slots=True)
 class PairRead:
-    """A pair's report, and of a judge for which use it may be trusted, where that can be said."""
+    """A pair's report, and of a judge for which use it may be trusted, where that can be said.
+
+    `categories` is the agreement on each category by itself, where several may hold.
+    """
 
     report: PairReport
     verdict: JudgeVerdict | None
+    categories: CriteriaReport | None = None
+
+
+def _pair_rows(read: PairRead, width: int) -> list[Row]:
+    """Lay out a pair; where several categories may hold, each by itself first."""
+    rows = pair_lines(read.report, read.verdict, width)
+    if read.categories is None:
+        return rows
+    return [*category_rows(read.categories, width), Row(Content("")), *rows]
 
 
 class PairScreen(WorkScreen):
@@ -195,8 +209,10 @@ class PairScreen(WorkScreen):
         store = self.session.store
         try:
             report = pair_report(store, *self.raters, self.schema)
+            several = report.multi
+            categories = criteria_report(store, *self.raters, self.schema) if several else None
             verdict = None
-            if report.kinds.count("judge") == 1:
+            if report.kinds.count("judge") == 1 and not report.multi:
                 at = report.kinds.index("judge")
                 verdict = validate_judge(
                     store, self.raters[at], truth=self.raters[1 - at], schema=self.schema
@@ -204,16 +220,14 @@ class PairScreen(WorkScreen):
         except Exception as problem:  # whatever the database says is shown, never a crash
             self.post_message(self.Failed(problem))
         else:
-            self.post_message(self.Read(PairRead(report, verdict)))
+            self.post_message(self.Read(PairRead(report, verdict, categories)))
 
     def on_pair_screen_failed(self, message: Failed) -> None:
         self.fail(message.problem)
 
     def on_pair_screen_read(self, message: Read) -> None:
         read = message.read
-        self.lines().show(
-            lambda width: pair_lines(read.report, read.verdict, width), key=self.raters
-        )
+        self.lines().show(lambda width: _pair_rows(read, width), key=self.raters)
         n = read.report.kappa.n
         self.say(
             f"{wording.count(n, 'item')} labelled by both   enter: where they differ",

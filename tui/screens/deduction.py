@@ -153,6 +153,12 @@ class DeductionScreen(Reversing):
 
         self.app.push_screen(ChartsScreen(self.session, self.figures, self.lines().cursor or 0))
 
+    def action_agreement(self) -> None:
+        """Show how far raters agree on errors."""
+        from tui.screens.agreement import AgreementScreen
+
+        self.app.push_screen(AgreementScreen(self.session, SCHEMA))
+
     def action_survivors(self) -> None:
         """Show which templates failed which check."""
         figures = self.figures

@@ -335,7 +335,7 @@ class ErrorsScreen(Several):
         store = self.session.store
         if self.replies.queue.n_all:
             n = self.replies.queue.n_all
-            self.refuse(f"{n:,} replies are drawn already; medoid deduce --sample N draws others")
+            self.refuse(f"{n:,} replies are drawn already; medoid deduce sample draws others")
             return
         before = self.session.saved_at
         drawn = await self.attempt(lambda: store.make_deduction_sample(SAMPLE, SEED), write=True)
