@@ -11,7 +11,7 @@ from textual.content import Content
 from scoring.faithfulness import AblatedQuestion, medoid_distance
 from scoring.types import Trace
 from tui import wording
-from tui.charts import changes_chart
+from tui.charts import scatter
 from tui.text import cut, fit, hang, safe
 from tui.widgets.lines import Row
 from tui.worddiff import Runs, marked, word_runs
@@ -80,7 +80,7 @@ def chart_rows(found: Ablations, target: Target, cursor: int, height: int, width
         return [Row(Content(f"  no question has both ΔA and ΔF ({why})"))]
     label = 9
     inner = min(width - label - 2, CHART_CELLS)
-    rows = changes_chart(points, inner, height - 1, cursor=here)
+    rows = scatter(points, inner, height - 1, here=here, reach=1.0)
     middle = len(rows) // 2
     sides = {0: "ΔF  +1 ", middle: "     0 ", len(rows) - 1: "    −1 "}
     out = [Row(Content(f"{sides.get(i, ''):>{label}}{row}")) for i, row in enumerate(rows)]

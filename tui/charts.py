@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -198,84 +199,72 @@ def scatter(
     *,
     origin: tuple[float, float] | None = None,
     here: int | None = None,
+    reach: float | None = None,
 ) -> list[str]:
     """Return points on `width` × `height` cells, y upwards, the origin as a cross of lines.
 
     A cell shows how many points fall into it: ``·`` for one, then digits, ``+`` from ten; the
-    point `here` is ``◆``.
+    point `here` is ``◆``. The points fill the cells, unless `reach` is given: then the chart is of
+    −reach to reach both ways with 0 in the middle (sizes are made odd), what lies beyond stands at
+    the edge, and what is not 0 never falls on an axis.
 
     >>> for row in scatter([(0, 0), (1, 1), (1, 1)], 5, 3, origin=(0.5, 0.5), here=0):
     ...     print(repr(row))
     '  │ 2'
     '──┼──'
     '◆ │  '
+    >>> for row in scatter([(0.0, -0.5), (0.0, -0.5), (1.0, 1.0)], 7, 5, reach=1.0, here=2):
+    ...     print(repr(row))
+    '   │  ◆'
+    '   │   '
+    '───┼───'
+    '   2   '
+    '   │   '
     """
-    xs = [x for x, _ in points] + ([origin[0]] if origin else [])
-    ys = [y for _, y in points] + ([origin[1]] if origin else [])
+    if reach is not None:
+        width, height, origin = max(width - 1 | 1, 3), max(height - 1 | 1, 3), (0.0, 0.0)
+    xs = _Axis([x for x, _ in points], None if origin is None else origin[0], width, reach)
+    ys = _Axis([y for _, y in points], None if origin is None else origin[1], height, reach)
     grid = [[" "] * width for _ in range(height)]
 
-    def place(value: float, values: Sequence[float], size: int) -> int:
-        low, high = min(values), max(values)
-        return round((value - low) / (high - low) * (size - 1)) if high > low else (size - 1) // 2
-
     def cell(x: float, y: float) -> tuple[int, int]:
-        return height - 1 - place(y, ys, height), place(x, xs, width)
+        return height - 1 - ys.place(y), xs.place(x)
 
     if origin is not None:
         row, column = cell(*origin)
         grid[row] = ["─"] * width
         for r in range(height):
             grid[r][column] = "┼" if r == row else "│"
-    counts: dict[tuple[int, int], int] = {}
-    for x, y in points:
-        counts[cell(x, y)] = counts.get(cell(x, y), 0) + 1
+    counts = Counter(cell(x, y) for x, y in points)
     for (r, c), n in counts.items():
         grid[r][c] = "·" if n == 1 else str(n) if n < 10 else "+"
-    if here is not None:
+    if here is not None and 0 <= here < len(points):
         r, c = cell(*points[here])
         grid[r][c] = "◆"
     return ["".join(row) for row in grid]
 
 
-def changes_chart(
-    points: Sequence[tuple[float, float]], width: int, height: int, *, cursor: int | None = None
-) -> list[str]:
-    """Draw points of [−1, 1] × [−1, 1] between their axes; y grows upwards.
+class _Axis:
+    """Where values fall on so many cells."""
 
-    A cell has one point as ``•``, several as their number, ten and more as ``#``; the cell of the
-    point at `cursor` is ``◉``. Width and height are made odd, so that 0 has cells of its own.
+    def __init__(
+        self, values: Sequence[float], origin: float | None, size: int, reach: float | None
+    ) -> None:
+        shown = [*values, *([] if origin is None else [origin])]
+        self._low, self._high = min(shown, default=0.0), max(shown, default=0.0)
+        self._size, self._reach = size, reach
 
-    >>> for row in changes_chart([(0.0, -0.5), (0.0, -0.5), (1.0, 1.0)], 7, 5, cursor=2):
-    ...     print(row)
-       │  ◉
-       │
-    ───┼───
-       2
-       │
-    """
-    width, height = max(width - (width + 1) % 2, 3), max(height - (height + 1) % 2, 3)
-    mid_x, mid_y = width // 2, height // 2
-    grid = [["│" if x == mid_x else " " for x in range(width)] for _ in range(height)]
-    grid[mid_y] = ["┼" if x == mid_x else "─" for x in range(width)]
-    counts: dict[tuple[int, int], int] = {}
-    cells = [_cell(x, y, mid_x, mid_y) for x, y in points]
-    for cell in cells:
-        counts[cell] = counts.get(cell, 0) + 1
-    for (row, column), n in counts.items():
-        grid[row][column] = "•" if n == 1 else str(n) if n < 10 else "#"
-    if cursor is not None and 0 <= cursor < len(cells):
-        row, column = cells[cursor]
-        grid[row][column] = "◉"
-    return ["".join(row).rstrip() for row in grid]
+    def place(self, value: float) -> int:
+        """Return the cell of a value, from 0."""
+        if self._reach is not None:
+            return self._about_zero(value / self._reach)
+        if self._high <= self._low:
+            return (self._size - 1) // 2
+        return round((value - self._low) / (self._high - self._low) * (self._size - 1))
 
-
-def _cell(x: float, y: float, mid_x: int, mid_y: int) -> tuple[int, int]:
-    """Return row and column; what is not 0 never falls on an axis."""
-
-    def offset(value: float, reach: int) -> int:
-        steps = round(min(max(value, -1.0), 1.0) * reach)
-        if steps == 0 and abs(value) > MARGIN:
-            return 1 if value > 0 else -1
-        return steps
-
-    return mid_y - offset(y, mid_y), mid_x + offset(x, mid_x)
+    def _about_zero(self, share: float) -> int:
+        middle = self._size // 2
+        steps = round(min(max(share, -1.0), 1.0) * middle)
+        if steps == 0 and abs(share) > MARGIN:
+            steps = 1 if share > 0 else -1
+        return middle + steps

@@ -35,6 +35,7 @@ from pipeline.early_report import early_report
 from pipeline.embedding import EmbedSummary, embed
 from pipeline.generating import GenerateSummary, generate
 from pipeline.judging import JudgeRunSummary, judge
+from pipeline.planting import planted_check
 from pipeline.questions import import_questions
 from pipeline.relation_asking import ask_relations, probe_objects
 from pipeline.relation_scores import HowScored, score_set
@@ -308,3 +309,28 @@ def _ask_two_sets(s: Store, e: Endpoint) -> None:
     assert (probed.n_wanted, probed.asking.n_left) == (3, 0)
     assert probed.made is not None
     assert len(s.relation_values(probed.made.id)) == 3
+
+
+def test_steps_are_judged_and_instructions_planted_into_them(project: Project) -> None:
+    """Shape and counts only: the model is too small for its verdicts to mean anything."""
+    s, e = project.store, project.endpoint
+    asked: dict[str, Any] = {"schema": "step", "pool": "gemma", "rater": "steps"}
+    first = judge(s, e, items="all", limit=1, **asked)
+    assert first.what == "steps"
+    assert first.prompt_version == "step_judge-schema/1+step/1"
+    assert (first.asking.n_left, first.n_complete) == (0, first.n_items)
+    assert sum(first.verdicts.values()) == first.n_items
+    words = {c.name for c in s.schema("step").categories}
+    assert set(first.verdicts) <= {*words, "unparsed"}
+    found = first.first_wrong
+    assert found is not None
+    assert found.n_traces == found.n_wrong + found.n_sound + found.n_open
+    assert judge(s, e, items="all", limit=1, **asked).asking.n_requests == 0
+    if set(first.verdicts) == {"unparsed"}:
+        return
+    planted = planted_check(s, e, n=2, **asked)
+    assert planted.asking.n_left == 0
+    assert planted.asking.n_requests <= 2 * planted.n_items
+    assert planted.overall is not None
+    assert planted.overall.n + planted.overall.n_left_out == planted.n_items
+    assert planted_check(s, e, n=2, **asked).asking.n_requests == 0

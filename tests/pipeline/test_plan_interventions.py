@@ -13,7 +13,7 @@ from pipeline import judged
 from pipeline.asking import AskSummary
 from pipeline.budgets import together
 from pipeline.judged import ListedSource
-from pipeline.plan import Plan, PlanError, read_plan, run_plan
+from pipeline.plan import Plan, PlanError, check_plan, read_plan, run_plan
 from pipeline.plan_stages import Ablated
 from store import Store
 from tests.judges.faults import Answer, FaultServer, Seen, error, ok
@@ -295,3 +295,19 @@ def test_several_askings_are_summed() -> None:
     known, open_ = Estimate(3, 1, 2, 30, 60, 0.1), Estimate(4, 0, 4, 40, None, None)
     dry = together("x", [AskSummary("a", estimate=known), AskSummary("b", estimate=open_)])
     assert dry.estimate == Estimate(7, 1, 6, 70, None, None)
+
+
+def test_the_plans_of_the_docs_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store, server: FaultServer
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    docs = Path(__file__).parents[2] / "docs"
+    study = (docs / "study.md").read_text("utf-8").partition("```toml\n")[2].partition("```")[0]
+    for text in ((docs / "plan.toml").read_text("utf-8"), study):
+        (tmp_path / "plan.toml").write_text(text, "utf-8")
+        row = {"question": "Is it?", "answer": "#### 7"}
+        for name in ("own.jsonl", "gsm8k_test.jsonl"):
+            (tmp_path / name).write_text(json.dumps(row) + "\n", "utf-8")
+        plan = read_plan(tmp_path / "plan.toml")
+        assert {"counterfactual", "ablate", "judge"} <= {s.stage for s in plan.stages}
+        check_plan(store, plan)

@@ -12,7 +12,7 @@ from store import open_store
 from tests.tui.conftest import GOLD
 from tests.tui.edited import ablation_of, ablations_of, build_ablated, reveal
 from tests.tui.running import workbench
-from tui.charts import changes_chart
+from tui.charts import scatter
 from tui.text import cells
 
 Size = tuple[int, int]
@@ -71,7 +71,7 @@ async def test_figures_stand_beside_the_scatter_and_t_turns_the_target(db: Path)
         # No alternative answers the planted gold, nor does the medoid: AA, OA, ΔA 0; F 1, 1, 0.
         assert row.split()[4:10] == [".00", ".00", ".00", "1.00", "1.00", ".00"]
         assert row.split()[-1] == "2"
-        assert "◉" in desk.text
+        assert "◆" in desk.text
         assert "F against gold" in desk.text
         await desk.press("t")
         assert "F against the own answer" in desk.text
@@ -120,12 +120,12 @@ async def test_without_ablated_pools_the_key_says_what_makes_them(
 
 def test_a_scatter_counts_points_in_a_cell() -> None:
     points = [(0.0, 0.0)] * 12 + [(-1.0, 1.0)] * 2 + [(1.0, -1.0), (0.01, 0.0)]
-    assert changes_chart(points, 9, 5, cursor=14) == [
-        "2   │",
-        "    │",
-        "────#•───",
-        "    │",
-        "    │   ◉",
+    assert scatter(points, 9, 5, here=14, reach=1.0) == [
+        "2   │    ",
+        "    │    ",
+        "────+·───",
+        "    │    ",
+        "    │   ◆",
     ]
 
 
@@ -141,7 +141,7 @@ values = st.floats(-1, 1)
 def test_a_scatter_has_its_size_and_its_cursor(
     points: list[tuple[float, float]], width: int, height: int, cursor: int
 ) -> None:
-    rows = changes_chart(points, width, height, cursor=cursor)
+    rows = scatter(points, width, height, here=cursor, reach=1.0)
     assert len(rows) == max(height - (height + 1) % 2, 3)
-    assert max(map(len, rows)) <= max(width, 3)
-    assert sum(row.count("◉") for row in rows) == (cursor < len(points))
+    assert {len(row) for row in rows} == {max(width - (width + 1) % 2, 3)}
+    assert sum(row.count("◆") for row in rows) == (cursor < len(points))

@@ -127,7 +127,7 @@ class AblationsScreen(WorkScreen):
         else:
             run = "no early answers yet" if found.run is None else f"F by {found.run}"
             self.say(
-                safe(f"{wording.count(len(found.questions), 'question')}; {run}; ◉ is the cursor")
+                safe(f"{wording.count(len(found.questions), 'question')}; {run}; ◆ is the cursor")
             )
 
     def on_lines_picked(self, message: Lines.Picked) -> None:
