@@ -88,9 +88,10 @@ def _print_usage(found: Checkup) -> None:
         unknown = sum(u.unknown_tokens for u in rows)
         lacking = f", {unknown:,} of them without a token count" if unknown else ""
         say(f"usage     {model}: {sum(u.n for u in rows):,} kept replies{lacking}")
+        say("          (not ok of them; tokens of prompts and of replies; cost)")
         print_rows(
             [
-                ("  role", "replies", "not ok", "prompt tokens", "reply tokens", "cost"),
+                ("  role", "replies", "not ok", "prompt", "reply", "cost"),
                 *(
                     (
                         f"  {u.role}",
