@@ -143,12 +143,14 @@ def _fix_kinship(asked: AskedSet, mend: Mend, how: HowScored, n_left_out: int) -
 class AxisAlignment:
     """One axis aligned both ways: until no answer is against the order, and until it is the true
     one. `n_tied` objects share their place in truth with another; there the objects' numbers
-    decide."""
+    decide. Of `n_judged` answers about objects that are not tied `n_wrong` are wrong."""
 
     axis: str
     consistent: Alignment
     aligned: Alignment
     n_tied: int
+    n_judged: int
+    n_wrong: int
 
 
 def align_set(asked: AskedSet) -> tuple[AxisAlignment, ...]:
@@ -176,6 +178,8 @@ def align_set(asked: AskedSet) -> tuple[AxisAlignment, ...]:
                 align(axis.edges, n, order),
                 align(axis.edges, n, order, until="aligned"),
                 sum(len(g) for g in groups if isinstance(g, tuple)),
+                sum(axis.values[u] != axis.values[v] for u, v in axis.edges),
+                sum(axis.values[u] > axis.values[v] for u, v in axis.edges),
             )
         )
     return tuple(found)

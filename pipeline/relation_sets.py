@@ -35,6 +35,15 @@ def checked_set(made: NewSet) -> NewSet:
     return made
 
 
+def n_statements(told: Sequence[str]) -> int:
+    """Return how many statements about objects a model is told; the line on the axes is none.
+
+    >>> n_statements([AXES_LINE, "P lies at x = 1, y = 2."])
+    1
+    """
+    return sum(line != AXES_LINE for line in told)
+
+
 def _extra(about: str, told: Sequence[str], parameters: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what a set keeps beside its objects: what counts, and the statements as the model
     reads them."""

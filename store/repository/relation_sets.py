@@ -137,6 +137,9 @@ class SetWriter:
     def named(self, of: t.RelationSet, name: str, *, make: bool = False) -> t.RelationObject:
         """Return an object of a set, made without truth where it may be.
 
+        A set that was stored whole gets no further object: a name mistyped in an answer would
+        change the number of its pairs and leave it without a truth.
+
         Raises
         ------
         ConflictError
@@ -144,8 +147,11 @@ class SetWriter:
         """
         found = self.objects(of).get(name)
         if found is None:
-            if not make:
-                raise ConflictError(f"set {of.name} has no object {name!r}")
+            if not make or _is_whole(of):
+                n = len(self.objects(of))
+                raise ConflictError(
+                    f"set {of.name} has no object {name!r}; one of its {n:,} is right"
+                )
             found = self._new_object(of, NewObject(name), None)
         return found
 
@@ -199,7 +205,7 @@ class SetWriter:
         return "added"
 
     def save(self, new: NewSet) -> SetOutcome:
-        """Store a set whole, or find it as it is.
+        """Store a set whole, or find it as it is; one that answers have named is completed.
 
         Raises
         ------
@@ -207,24 +213,34 @@ class SetWriter:
             When another set has this name. Nothing of it may be kept then.
         """
         known = self.find(new.name)
-        if known is None:
-            known = self.need(new.name, new.kind)
-            known.source, known.extra = new.source, dict(new.extra) if new.extra else None
-            self._s.add(known)
-            for one in new.objects:
-                self.add_object(known, one)
-            for fact in new.facts:
-                self.add_fact(known, fact, make=False)
-            return "added"
+        if known is None or (not _is_whole(known) and known.kind == new.kind):
+            return self._fill(new, known)
         if not self._same(known, new):
             raise ConflictError(
                 f"another set {new.name} is in the database: give this one another name"
             )
         return "known"
 
+    def _fill(self, new: NewSet, known: t.RelationSet | None) -> SetOutcome:
+        """Store a set where there is none, or only objects that answers or lines have named."""
+        of = known or self.need(new.name, new.kind)
+        strange = sorted(set(self.objects(of)) - {o.name for o in new.objects})
+        if strange:
+            raise ConflictError(
+                f"the database has set {new.name} with {strange[0]!r} and {len(strange) - 1:,} more "
+                "objects that this one does not have: give this one another name"
+            )
+        for one in new.objects:
+            self.add_object(of, one)
+        for fact in new.facts:
+            self.add_fact(of, fact, make=False)
+        of.source, of.extra = new.source, dict(new.extra or {})
+        self._s.add(of)
+        return "added" if known is None else "completed"
+
     def _same(self, known: t.RelationSet, new: NewSet) -> bool:
         there = self.objects(known)
-        wanted = [(o.name, encode_truth(o.truth, o.name)) for o in new.objects]
+        wanted = sorted((o.name, canonical(encode_truth(o.truth, o.name))) for o in new.objects)
         names = {row_id(r): r.name for r in there.values()}
         rows = self._s.exec(select(t.RelationFact).where(t.RelationFact.set_id == row_id(known)))
         stored = {(f.use, names[f.a_id], names[f.b_id]): (f.relation, f.value) for f in rows}
@@ -236,9 +252,14 @@ class SetWriter:
             known.kind == new.kind
             and known.source == new.source
             and canonical(known.extra or {}) == canonical(dict(new.extra or {}))
-            and [(r.name, r.truth) for r in there.values()] == wanted
+            and sorted((r.name, canonical(r.truth)) for r in there.values()) == wanted
             and stored == given
         )
+
+
+def _is_whole(of: t.RelationSet) -> bool:
+    """Whether a set was stored whole, and is not just what lines and answers have named so far."""
+    return of.extra is not None
 
 
 def _check_shape(of: t.RelationSet, truth: Any, what: str) -> None:

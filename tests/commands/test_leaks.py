@@ -238,6 +238,7 @@ EXITS: dict[str, list[list[str]]] = {
     "relations score": [
         ["relations", "score", "--draws", "1"],
         ["relations", "score", "--draws", "0", "--trusted-share", "0.5"],
+        ["relations", "score", "--draws", "0", "--trusted-share", "0.5", "--json"],
         ["relations", "score", "--objects"],
     ],
     "relations compare": [["relations", "compare", "--replicates", "9"]],
@@ -246,6 +247,7 @@ EXITS: dict[str, list[list[str]]] = {
         ["relations", "fix"],
         ["relations", "fix", "--drop"],
         ["relations", "fix", "--edits"],
+        ["relations", "fix", "--trusted-share", "1"],
         ["relations", "fix", "-o", "out.jsonl"],
     ],
     "relations align": [["relations", "align"], ["relations", "align", "--facts"]],

@@ -106,10 +106,11 @@ def fix_json(f: SetFix, *, edits: bool) -> dict[str, Any]:
     return out
 
 
-def _aligned_told(a: Alignment, unsealed: bool) -> bool:
-    """An alignment that changes nothing, or asks a fact for every pair, tells single truths."""
+def _aligned_told(x: AxisAlignment, a: Alignment, unsealed: bool) -> bool:
+    """Whether an alignment may be told: not of few pairs, nor where it or its error is nothing or
+    all, for then it tells single truths."""
     n = a.facts_asked + a.edges_deduced + a.edges_kept
-    return unsealed or (n >= FEW and a.changed > 0)
+    return unsealed or (n >= FEW and a.changed > 0 and told(x.n_wrong, x.n_judged, False))
 
 
 def print_align(
@@ -122,7 +123,7 @@ def print_align(
         ties = f", {x.n_tied} objects tied in truth" if x.n_tied else ""
         say(f"  axis {x.axis}{ties}")
         for what, a in (("until consistent", x.consistent), ("until aligned", x.aligned)):
-            if not _aligned_told(a, unsealed):
+            if not _aligned_told(x, a, unsealed):
                 say(f"    {what}: {WITHHELD}")
                 continue
             say(
@@ -143,8 +144,8 @@ def align_json(
     """Return alignments as plain values; single facts only where asked for."""
     names = asked.objects
 
-    def one(a: Alignment) -> dict[str, Any] | None:
-        if not _aligned_told(a, unsealed):
+    def one(x: AxisAlignment, a: Alignment) -> dict[str, Any] | None:
+        if not _aligned_told(x, a, unsealed):
             return None
         hidden = ("edges", "order", "facts", "deduced")
         out = {k: v for k, v in asdict(a).items() if k not in hidden}
@@ -156,10 +157,12 @@ def align_json(
         **named_json(asked),
         "axes": {
             x.axis: {
-                "consistent": one(x.consistent),
-                "aligned": one(x.aligned),
+                "consistent": one(x, x.consistent),
+                "aligned": one(x, x.aligned),
                 "tied": x.n_tied,
-                "withheld": not _aligned_told(x.consistent, unsealed),
+                "withheld": not all(
+                    _aligned_told(x, a, unsealed) for a in (x.consistent, x.aligned)
+                ),
             }
             for x in axes
         },

@@ -115,7 +115,10 @@ def _print_axis(s: SetScore, axis: AxisScore, *, objects: bool, unsealed: bool) 
         return
     trusted = f", {axis.n_trusted:,} true pairs trusted" if axis.n_trusted else ""
     say(f"    inconsistency {exact_text(found)}{trusted}")
-    say("      0 % = all fit one order; 100 % = half of them against the best order")
+    if axis.n_trusted:
+        say("      0 % = all fit one order that keeps the trusted pairs; 200 % = none does")
+    else:
+        say("      0 % = all fit one order; 100 % = half of them against the best order")
     if axis.coin is not None:
         held = axis.against_coin
         by = "" if held is found else f" (by {METHOD_NAMES[held.method]} {share(held.score)})"
@@ -345,6 +348,8 @@ def print_compared(found: Sequence[SetScore], pairs: Sequence[ModelPair]) -> Non
 
     for s in found:
         what = "excluded triples" if s.kinship is not None else "exact inconsistency"
+        if len(s.axes) > 1:
+            what += ", mean of its axes"
         say(f"{s.asked.set.name} · {s.asked.asking.name}: {what} {share(set_value(s))}")
     if not pairs:
         say("no two names were asked about a common set: nothing to compare")

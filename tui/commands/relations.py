@@ -32,6 +32,12 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+OUTCOMES = {
+    "added": "added",
+    "known": "known already",
+    "completed": "added to the answers about it that were there",
+}
+
 TELLS = ("nothing", "values", "center", "chain")
 
 
@@ -79,6 +85,7 @@ def _known(row: dict[str, Any]) -> str:
 
 def _set_row(store: Store, of: Any) -> dict[str, Any]:
     from pipeline.relation_asking import told_lines
+    from pipeline.relation_sets import n_statements
 
     objects = store.relation_objects(of.id)
     facts = store.relation_facts(of.id, "truth")
@@ -108,7 +115,7 @@ def _set_row(store: Store, of: Any) -> dict[str, Any]:
         "pairs": of.n_pairs,
         "about": str(of.extra.get("about", "")),
         "source": of.source,
-        "told": len(told_lines(store, of)),
+        "told": n_statements(told_lines(store, of)),
         "has_truth": bool(facts) or (bool(objects) and all(o.truth is not None for o in objects)),
         "asked": asked,
     }
@@ -126,7 +133,7 @@ def _list_shipped(as_json: bool) -> None:
                 "kind": made.kind,
                 "objects": len(made.objects),
                 "about": str((made.extra or {}).get("about", "")),
-                "told": len((made.extra or {}).get("told", ())),
+                "told": _told(made),
                 "source": made.source,
             }
         )
@@ -216,7 +223,7 @@ def import_(
         )
     else:
         for one, done in outcomes:
-            say(f"set {one.name}: {'added' if done == 'added' else 'known already'}, {_size(one)}")
+            say(f"set {one.name}: {OUTCOMES[done]}, {_size(one)}")
         if answers is not None:
             _print_answers(answers)
     raise typer.Exit(PARTLY if answers is not None and answers.rejected else OK)
@@ -242,8 +249,14 @@ def _print_answers(summary: Any) -> None:
 
 
 def _size(made: NewSet) -> str:
-    n, told = len(made.objects), len((made.extra or {}).get("told", ()))
-    return f"{made.kind}, {n} objects, {n * (n - 1):,} ordered pairs, {told} statements told"
+    n = len(made.objects)
+    return f"{made.kind}, {n} objects, {n * (n - 1):,} ordered pairs, {_told(made)} statements told"
+
+
+def _told(made: NewSet) -> int:
+    from pipeline.relation_sets import n_statements
+
+    return n_statements((made.extra or {}).get("told", ()))
 
 
 def set_json(made: NewSet) -> dict[str, Any]:
@@ -255,7 +268,7 @@ def set_json(made: NewSet) -> dict[str, Any]:
         "kind": made.kind,
         "objects": n,
         "pairs": n * (n - 1),
-        "told": len((made.extra or {}).get("told", ())),
+        "told": _told(made),
         "source": made.source,
         "parameters": extra,
     }
@@ -305,7 +318,7 @@ def make(
     if as_json:
         print_json({**set_json(made), "outcome": done})
     else:
-        say(f"set {name}: {'added' if done == 'added' else 'known already'}, {_size(made)}")
+        say(f"set {name}: {OUTCOMES[done]}, {_size(made)}")
 
 
 app.command("ask")(relations_ask.ask)

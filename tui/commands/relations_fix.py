@@ -39,7 +39,8 @@ def fix(
     ] = False,
     time_limit: TimeOption = 10.0,
     trusted_share: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the true pairs that are kept.")
+        float,
+        typer.Option(min=0, max=1, help="Share of the true pairs that are kept (needs --unseal)."),
     ] = 0.0,
     seed: SeedOption = 0,
     edits: Annotated[
@@ -62,7 +63,7 @@ def fix(
     from pipeline.relation_scores import HowScored
     from tui.commands.relation_fix_lines import fix_json, print_fix
 
-    shows = edits or output is not None
+    shows = edits or output is not None or trusted_share > 0
     with usage_errors(), database(chosen_db(context, db)) as store:
         if shows or unseal:
             sealing.unseal(store, "mended answers", whoever_asks(), wanted=unseal)
@@ -138,9 +139,11 @@ def align(
             sealing.unseal(store, "facts of an alignment", whoever_asks(), wanted=unseal)
         found: list[Any] = []
         for asked in _asked(store, sets, names):
-            if sets is None and not all(a.values is not None for a in asked.axes):
-                continue
-            if sets is None and not asked.axes:
+            why = next((a.why_no_truth for a in asked.axes if a.values is None), "")
+            if not asked.axes:
+                why = "a family has no order"
+            if sets is None and why:
+                say(f"{asked.name}: left out, {why}", err=True)
                 continue
             found.append((asked, align_set(asked)))
         if not found:

@@ -54,7 +54,9 @@ def score(
     draws: DrawsOption = None,
     trusted_share: Annotated[
         float,
-        typer.Option(min=0, max=1, help="Share of the true pairs that every order must keep."),
+        typer.Option(
+            min=0, max=1, help="Share of the true pairs every order must keep (needs --unseal)."
+        ),
     ] = 0.0,
     seed: SeedOption = 0,
     objects: Annotated[
@@ -71,7 +73,8 @@ def score(
     from tui.commands.relation_lines import print_score, score_json
 
     with usage_errors(), database(chosen_db(context, db)) as store:
-        if objects or unseal:
+        if objects or trusted_share or unseal:
+            # An order that must keep true pairs scores worse by what is wrong, however few answers.
             sealing.unseal(store, "truth and blame of objects", whoever_asks(), wanted=unseal)
         how = _how(methods, time_limit, draws, trusted_share, seed)
         found = _scores(store, sets, names, how)
