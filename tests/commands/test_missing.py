@@ -14,9 +14,12 @@ import typer
 from tests.definitions.running import medoid, trace_row, write
 from tui.cli import app
 
-MAKERS = {"import", "schema add", "demo", "run"}
+MAKERS = {
+    *("import", "schema add", "demo", "run"),
+    *("relations import", "relations make", "deduce import", "deduce synthesize"),
+}
 """Commands that bring data: they make the database."""
-NEEDLESS = {"doctor"}
+NEEDLESS = {"doctor", "relations baseline"}
 """Commands that can do without one."""
 ARGUMENTS: dict[str, list[str]] = {
     "schema show": ["path"],

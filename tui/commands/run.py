@@ -170,6 +170,9 @@ def _ablated_text(r: Ablated) -> str:
     if r.answered is not None and r.answered.asking.n_replied:
         replied = r.answered.asking.n_replied
         parts.append(f"{percent(r.answered.n_answers, replied)} of replies give an answer")
+    if r.answered is not None and r.answered.excluded:
+        why = ", ".join(f"{n:,} {reason}" for reason, n in r.answered.excluded.items())
+        parts.append(f"no early answers of {why}")
     return ", ".join(p for p in parts if p)
 
 
