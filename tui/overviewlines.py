@@ -61,11 +61,12 @@ def at_first_look(look: FirstLook) -> Overview:
 EMPTY = (
     " There are no traces in this database.",
     "",
-    " Read traces into it:     medoid import FILE…",
-    " then score them:         medoid score",
-    " Relations that models were asked about:     o",
+    " Read traces into it:        medoid import FILE…",
+    " then score them:            medoid score",
+    " Relations, if any are here:   o",
+    " Deductions, if any are here:  p",
     "",
-    " Or look at the bundled project first:     medoid demo",
+    " Or look at the bundled project first:  medoid demo",
 )
 
 
