@@ -83,9 +83,29 @@ def read_set(path: Path, name: str | None = None, wanted: Wanted = Wanted()) -> 
         )
     rows = _rows(path, fields, separator, shape, named)
     try:
+        _refuse_idle(shape, wanted)
         return _made(rows, fields, named, wanted.source or path.name, wanted)
     except ValueError as error:
         raise SetFileError(f"{path}: {error}") from error
+
+
+def _refuse_idle(shape: Shape, wanted: Wanted) -> None:
+    """Refuse what would change nothing of such a set: whoever asks for it expects that it does."""
+    given = {
+        "about": bool(wanted.about),
+        "tells": wanted.tells is not None,
+        "center": wanted.center is not None,
+        "detect": wanted.detect is not None,
+    }
+    of, idle = {
+        "dated": ("dates", ("center", "detect")),
+        "placed": ("places", ("detect",)),
+        "displaced": ("displacements", ("about", "tells", "center")),
+        "kinship": ("kinship", ("about", "tells", "center", "detect")),
+    }[shape]
+    for name in idle:
+        if given[name]:
+            raise ValueError(f"{name} changes nothing of a set of {of}; leave it out")
 
 
 def _rows(

@@ -36,6 +36,8 @@ KIND_OF_SHAPE: Mapping[Shape, RelationKind] = {
 }
 
 _PLACES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"))
+_DEGREES = {"lon": 360, "longitude": 360, "lat": 90, "latitude": 90}
+"""Largest degrees. A longitude may be counted on past 180: islands west of it stay west."""
 _DISPLACEMENTS = (("dx", "dy"), ("a_minus_b_x", "a_minus_b_y"))
 _KIN = ("relation", "relation_a_is_the_R_of_b")
 _DATE = re.compile("(?:.*_)?(?:year|date)", re.IGNORECASE)
@@ -204,6 +206,9 @@ def _number(row: Mapping[str, str], field: str) -> float:
     text = row.get(field, "").strip()
     if not _NUMBER.fullmatch(text):
         raise LineError(f"{field} is {shown(text)}; a number is right")
+    most = _DEGREES.get(field)
+    if most is not None and abs(float(text)) > most:
+        raise LineError(f"{field} is {shown(text)}; degrees from -{most} to {most} are right")
     return float(text)
 
 

@@ -41,6 +41,7 @@ def test_contradictions_become_a_queue_and_a_second_run_changes_nothing() -> Non
 def test_it_is_said_in_words_and_tells_nothing_of_the_truth() -> None:
     ran = medoid("relations", "review")
     assert (ran.code, "films/old · m: 1 contradictions" in ran.out) == (0, True)
+    assert ran.out.endswith("review them in the workbench: medoid, then o, then enter on a line\n")
     assert not [o for o in FILMS.objects if f"{o.truth:g}" in ran.out]
     assert "edge" not in ran.out
 

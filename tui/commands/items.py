@@ -135,7 +135,7 @@ def list_(
         for verdict in said.get(_case_key(row), []):
             say("         {item}  {rater}: {said}".format(**verdict))
     if not rows:
-        say("no cases yet: medoid score makes them")
+        say("no cases of traces yet: medoid score makes them (relations: medoid, then o)")
 
 
 def _case_key(row: Any) -> str:

@@ -200,6 +200,8 @@ def import_(
         fail("--set names one set: give one CSV file with it")
     if center is not None and tells != "center":
         fail("--center goes with --tells center")
+    if not tables and (about or source or tells is not None or detect is not None):
+        fail("--about, --source, --tells and --detect describe a CSV file: give one with them")
     with usage_errors():
         if tells is not None and tells not in TELLS:
             raise ValueError(f"--tells is {tells!r}; {', '.join(TELLS)} are right")
@@ -283,13 +285,19 @@ def make(
     n: Annotated[int, typer.Option("-n", min=2, help="How many objects or people.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Sets of one seed and size are the same.")] = 0,
     tells: Annotated[
-        str, typer.Option(help="Of points: values, center, chain or nothing.")
-    ] = "values",
-    center: Annotated[int, typer.Option(min=0, help="Number of the central point.")] = 0,
+        str | None,
+        typer.Option(help="Of points: values, center, chain or nothing.  [default: values]"),
+    ] = None,
+    center: Annotated[
+        int | None,
+        typer.Option(min=0, help="With --tells center, its number.  [default: 0]"),
+    ] = None,
     consistent: Annotated[
         bool, typer.Option("--consistent", help="Of a loop: the control, with nothing false.")
     ] = False,
-    generations: Annotated[int, typer.Option(min=2, help="Of a family.")] = 4,
+    generations: Annotated[
+        int | None, typer.Option(min=2, help="Of a family.  [default: 4]")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make up a set whose truth is known: points of a plane, a loop of displacements, a family.
@@ -303,14 +311,16 @@ def make(
     with usage_errors():
         if not is_name(name):
             raise ValueError(f"the set's name is {name!r}; one without control characters is right")
-        if tells not in TELLS:
+        if tells is not None and tells not in TELLS:
             raise ValueError(f"--tells is {tells!r}; {', '.join(TELLS)} are right")
+        if what in ("points", "loop", "family"):
+            _refuse_idle(what, tells, center, consistent, generations)
         if what == "points":
-            made = point_set(name, n, seed=seed, tells=tells, center=center)  # type: ignore[arg-type]
+            made = point_set(name, n, seed=seed, tells=tells or "values", center=center or 0)  # type: ignore[arg-type]
         elif what == "loop":
             made = loop_set(name, n, seed=seed, contradictory=not consistent)
         elif what == "family":
-            made = family_set(name, n, generations=generations, seed=seed)
+            made = family_set(name, n, generations=generations or 4, seed=seed)
         else:
             raise ValueError(f"{what!r} cannot be made; points, loop or family is right")
         with database(chosen_db(context, db), create=True) as store:
@@ -319,6 +329,23 @@ def make(
         print_json({**set_json(made), "outcome": done})
     else:
         say(f"set {name}: {OUTCOMES[done]}, {_size(made)}")
+
+
+def _refuse_idle(
+    what: str, tells: str | None, center: int | None, consistent: bool, generations: int | None
+) -> None:
+    """Refuse options that would change nothing of what is made."""
+    of = {
+        "--tells": (tells is not None, "points"),
+        "--center": (center is not None, "points"),
+        "--consistent": (consistent, "loop"),
+        "--generations": (generations is not None, "family"),
+    }
+    for option, (given, only) in of.items():
+        if given and what != only:
+            raise ValueError(f"{option} is for {only}; it changes nothing of {what}")
+    if center is not None and tells != "center":
+        raise ValueError("--center goes with --tells center")
 
 
 app.command("ask")(relations_ask.ask)

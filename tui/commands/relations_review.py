@@ -82,3 +82,5 @@ def review(
             )
         if row["pairs"] is not None:
             say(f"  {row['pairs']} stated pairs to be called right or wrong")
+    if any(row["queued"] or row["pairs"] for row in rows):
+        say("review them in the workbench: medoid, then o, then enter on a line")
