@@ -10,6 +10,7 @@ from pipeline.facts import UNDECOMPOSED
 from pipeline.judging import CRITERIA_SCHEMA
 from pipeline.plan_keys import OTHER_MODELS
 from pipeline.plan_reading import Plan, PlanStage
+from pipeline.plan_stages import of_no_dataset
 from pipeline.sealing import known_rater
 from store import Store
 
@@ -75,6 +76,11 @@ class _Made:
             yield (
                 f" items: no sample is drawn of {record.item_kind} items; cases, all or labelled "
                 "is right"
+            )
+        if not stage.datasets and not of_no_dataset(self._store, stage):
+            yield (
+                f": {record.item_kind} items are of datasets, and there are no datasets in the "
+                "plan; a table [datasets.NAME] is right"
             )
         if record.item_kind == "counterfactual":
             yield from self._edits(stage)

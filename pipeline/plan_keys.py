@@ -180,6 +180,9 @@ SET_KEYS: dict[str, Check] = {
     "source": (lambda v: isinstance(v, str), "a text"),
     "tells": one_of("nothing", "values", "center", "chain"),
 }
+WITHOUT_DATASETS = ("relations", "deduce", "judge")
+"""Stages that may do without a dataset; a judge's by the kind of items its schema is for."""
+
 TABLES = ("models", "datasets", "sets", "stages", "budget")
 """The tables of a plan."""
 

@@ -18,6 +18,7 @@ from pipeline.plan_keys import (
     SET_KEYS,
     STAGES,
     TABLES,
+    WITHOUT_DATASETS,
     Check,
     texts,
 )
@@ -115,8 +116,10 @@ class _Reader:
                 self.wrong("", f"{key!r} is unknown; {', '.join(TABLES)} are right")
         endpoints = self._models(table.get("models"), models)
         sets = self._sets(table.get("sets", {}))
-        datasets = {} if sets and "datasets" not in table else self._datasets(table.get("datasets"))
-        stages = tuple(self._stages(table.get("stages"), datasets, endpoints, sets))
+        stages_given = table.get("stages")
+        spared = "datasets" not in table and (bool(sets) or _spares_datasets(stages_given))
+        datasets = {} if spared else self._datasets(table.get("datasets"))
+        stages = tuple(self._stages(stages_given, datasets, endpoints, sets))
         budget = self._table("budget", table.get("budget", {}), BUDGET_KEYS)
         return Plan(
             self.path,
@@ -235,7 +238,7 @@ class _Reader:
             for key in OTHER_MODELS:
                 if key in parameters:
                     self._chosen(place, key, parameters[key], endpoints)
-            if not over and (on_sets or sets):
+            if not over and (on_sets or (sets and stage not in WITHOUT_DATASETS)):
                 self.wrong(place, f"no {what} in the plan; a table [{what}.NAME] is right")
             on = self._chosen(place, what, table.get(what), over)
             for model in self._asked(place, stage, table, endpoints):
@@ -284,6 +287,13 @@ class _Reader:
                 there = ", ".join(known) or "none"
                 self.wrong(f"{place} {key}", f"{name!r} is not in the plan; there are: {there}")
         return tuple(dict.fromkeys(n for n in names if n in known))
+
+
+def _spares_datasets(stages: Any) -> bool:
+    """Return whether stages are given, none of which surely asks about a dataset."""
+    if not isinstance(stages, list) or not stages:
+        return False
+    return all(isinstance(s, dict) and s.get("stage") in WITHOUT_DATASETS for s in stages)
 
 
 def _unread(name: str) -> Endpoint:

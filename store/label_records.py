@@ -197,7 +197,8 @@ class ExportedItem:
     """An item with everything a file carries of it; `case` is DATASET/QUESTION/POOL.
 
     A pair or cycle has its relation set in `dataset`, the name it was asked under in `pool`, and
-    its statements in `edges`.
+    its statements in `edges`. A reply to a deduction problem has ``deduction`` in `dataset`, the
+    problem's name in `question_id` and the solver's in `pool`.
     """
 
     item: str

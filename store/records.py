@@ -408,7 +408,8 @@ class LabelPair:
 class JudgeSummary:
     """How a judge's verdicts look by themselves, before any comparison.
 
-    `tied` items are unsure because no category had most of the judge's votes.
+    `tied` items are unsure because no category had most of the judge's votes. Of items other than
+    paths a category and a step cannot contradict each other: `self_contradictions` is empty.
     """
 
     rater: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pipeline.sealing import known_rater
 from store import Store
 
 SCHEMA = "deduction"
@@ -12,20 +11,16 @@ def held_back(store: Store, me: str | None) -> frozenset[int]:
     """Return the completions whose expected values and verdicts are sealed for who asks.
 
     They are the drawn replies that the person has not revealed; where nobody says who asks, those
-    of every person among the raters. A reply that was not drawn is nobody's to label.
-
-    Raises
-    ------
-    ValueError
-        When the person named is no rater.
+    of every person among the raters. Who is no rater yet has revealed nothing, and they may be the
+    one whom the replies wait for: so all drawn replies, and as well where no person is a rater. A
+    reply that was not drawn is nobody's to label.
     """
     schema = store.schema(SCHEMA)
-    people = [r for r in store.raters() if r.kind == "human"]
-    if me is not None and any(r.name == me for r in people):
-        people = [known_rater(store, me)]
+    people = {r.name: r.id for r in store.raters() if r.kind == "human"}
+    asking = list(people.values()) if me is None else [people.get(me)]
     found: frozenset[int] = frozenset()
-    for rater in people:
-        found |= store.hidden_completions(rater.id, schema)
+    for rater in asking or [None]:
+        found |= store.hidden_completions(rater, schema)
     return found
 
 

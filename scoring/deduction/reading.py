@@ -7,6 +7,7 @@ the expected values, so it cannot find what it hopes for.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,6 +33,8 @@ _DIGITS = r"[0-9]+(?:,[0-9]{3}(?![0-9]))*(?:\.[0-9]+)?|\.[0-9]+"
 _WORD_TOKEN = re.compile(
     rf"(?P<num>{_DIGITS})|(?P<slot>\{{\w+\}})|(?P<word>[^\W\d_]\w*)|(?P<op>\S)"
 )
+_TIMES = re.compile(r"(?<=[0-9)}])\s*[x×]\s*(?=[$€£¥(]*[0-9.{])")
+"""A times sign between numbers or placeholders; elsewhere an x is a word."""
 _SCALES = frozenset(["hundred", "thousand", "million", "billion"])
 _ARITHMETIC = frozenset("+-*/=()x$€£¥%")
 _HEAD = r"(?<![\w.])({names})(?!\w)[`$]?\s*(?:=|:|≈|\bis\b|\bequals\b)"
@@ -149,8 +152,8 @@ def read_stated_values(
 
     Notes
     -----
-    Steps are matched to sentences in order, by the words they share, so that the total overlap is
-    greatest. Within a pair, words and numbers are aligned (longest common subsequence, where a
+    Steps are matched to sentences in order, by the words they share (bare equations by their
+    operators), so that the total overlap is greatest; of equals the last sentence. Within a pair, words and numbers are aligned (longest common subsequence, where a
     placeholder matches any number), and a placeholder takes the number it is aligned with; behind
     an equals sign, the end of the chain of equalities. A variable called by its own name counts
     first, unless the name is a plain word (``left``, ``cost``) that text uses for other things.
@@ -247,7 +250,7 @@ def _number(text: str) -> Fraction:
 
 def _tokens(text: str) -> list[_Token]:
     out: list[_Token] = []
-    for match in _WORD_TOKEN.finditer(text):
+    for match in _WORD_TOKEN.finditer(_TIMES.sub(" * ", text).replace("÷", "/")):
         kind = str(match.lastgroup)
         out.append(_Token(kind, match[0].strip("{}") if kind == "slot" else match[0].lower()))
         if len(out) == MAX_TOKENS:
@@ -283,14 +286,35 @@ def _matched(
 
 
 def _overlap(step: Sequence[_Token], sentence: Sequence[_Token]) -> float:
-    """Return the Dice overlap of the words, 0 below the threshold or without any number."""
+    """Return the Dice overlap of the words, 0 below the threshold or without any number.
+
+    Two bare equations have no words to share: they go together by their operators, by no more than
+    the least overlap of words.
+    """
     if not any(t.kind == "num" for t in sentence):
         return 0.0
     a, b = _words(step), _words(sentence)
+    if not a and not b:
+        return MIN_OVERLAP * _same_signs(step, sentence)
     if not a or not b:
-        return MIN_OVERLAP if not a and not b else 0.0
+        return 0.0
     share = 2 * len(a & b) / (len(a) + len(b))
     return share if share >= MIN_OVERLAP else 0.0
+
+
+def _same_signs(step: Sequence[_Token], sentence: Sequence[_Token]) -> float:
+    """Return the Dice overlap of two equations' operators, with 1 shared from the start.
+
+    It is above 0 whatever they are: a step that is worked out in another form is the step.
+    """
+    a, b = _signs(step), _signs(sentence)
+    shared = sum((a & b).values())
+    return (2 + 2 * shared) / (2 + sum(a.values()) + sum(b.values()))
+
+
+def _signs(tokens: Sequence[_Token]) -> Counter[str]:
+    """Count the operators of an equation."""
+    return Counter(t.text for t in tokens if t.kind == "op" and t.text in _OPERATORS)
 
 
 def _aligned(step: Sequence[_Token], sentence: Sequence[_Token]) -> dict[str, Fraction]:

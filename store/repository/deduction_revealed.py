@@ -111,8 +111,11 @@ class DeductionRevealed(Base):
         with self._read() as s:
             return frozenset(hidden_values(s, rater_id))
 
-    def hidden_completions(self, rater_id: int, schema: SchemaRecord) -> frozenset[int]:
-        """Return the completions that no figure shown to this rater may count yet."""
+    def hidden_completions(self, rater_id: int | None, schema: SchemaRecord) -> frozenset[int]:
+        """Return the completions that no figure shown to this rater may count yet.
+
+        None stands for who is no rater yet, and so has revealed nothing.
+        """
         if schema.seal != "full":
             return frozenset()
         with self._read() as s:

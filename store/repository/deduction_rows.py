@@ -93,6 +93,11 @@ def cluster_of(problem: str) -> str:
     return f"deduction/{encode_part(problem)}"
 
 
+def solver_of(key: str) -> str:
+    """Return the solver of a reply, as its key names it."""
+    return decode_part(key.partition(":")[2].split("/")[1])
+
+
 def knows_values(s: Session, rater_id: int, item_id: int) -> bool:
     """Return whether a rater has seen the reference's values of a reply, by whichever reply."""
     mine, other = aliased(t.DeductionCompletion), aliased(t.DeductionCompletion)
@@ -176,8 +181,8 @@ def own_labels(s: Session, rater_id: int, schema: str) -> tuple[Any, Any]:
     )
 
 
-def unrevealed(what: Any, rater_id: int) -> Any:
-    """Return a query of the sampled replies that a rater has not revealed."""
+def unrevealed(what: Any, rater_id: int | None) -> Any:
+    """Return a query of the sampled replies that a rater has not revealed; None has none."""
     revealed = exists(col(t.ItemReveal.id)).where(
         col(t.ItemReveal.rater_id) == rater_id, col(t.ItemReveal.item_id) == _SAMPLE.item_id
     )

@@ -14,7 +14,9 @@ from store.engine import Base
 from store.keys import TraceItemKey, encode_part, split_cluster
 from store.records import ExportedItem, ExportedLabel, NewLabel
 from store.repository.cases import case_query
+from store.repository.deduction_rows import solver_of
 from store.repository.relation_seen import edges_of, object_names
+from store.repository.reports import place_of
 from store.repository.rows import is_sampled, is_sampled_edit, need_schema
 
 PAGE = 500
@@ -48,7 +50,7 @@ class Exports(Base):
             keys = s.exec(select(t.Item.key).order_by(col(t.Item.key))).all()
             for start in range(0, len(keys), PAGE):
                 part = keys[start : start + PAGE]
-                found = [*_items(s, part), *_relation_items(s, part)]
+                found = [*_items(s, part), *_relation_items(s, part), *_replies(s, part)]
                 yield from sorted(found, key=lambda i: i.item)
 
     def design_is_sealed(self) -> bool:
@@ -196,4 +198,31 @@ def _relation_items(s: Session, keys: Sequence[str]) -> Iterator[ExportedItem]:
             case_inclusion_probability=None,
             inclusion_probability=sampled.inclusion_probability if sampled else None,
             edges=tuple((names[a], names[b]) for a, b in edges[item.id or 0]),
+        )
+
+
+def _replies(s: Session, keys: Sequence[str]) -> Iterator[ExportedItem]:
+    """Yield replies to deduction problems: as in reports, the problem is in the question's place."""
+    rows = s.exec(
+        select(t.Item, t.DeductionSample)
+        .join(t.DeductionItem, col(t.DeductionItem.item_id) == col(t.Item.id))
+        .join(t.DeductionSample, col(t.DeductionSample.item_id) == col(t.Item.id), isouter=True)
+        .where(col(t.Item.key).in_(keys))
+    ).all()
+    for item, sampled in rows:
+        kind, problem = place_of(item, None)
+        yield ExportedItem(
+            item=item.key,
+            kind=item.kind,
+            dataset=kind,
+            question_id=problem,
+            pool=solver_of(item.key),
+            sample=None,
+            step=None,
+            decomposition=None,
+            criterion=None,
+            case=None,
+            stratum=None,
+            case_inclusion_probability=None,
+            inclusion_probability=sampled.inclusion_probability if sampled else None,
         )

@@ -13,7 +13,7 @@ from sqlmodel import Session, col, select
 
 from store import tables as t
 from store.engine import Base
-from store.keys import RELATION_KINDS, split_cluster
+from store.keys import split_cluster
 from store.records import (
     AfterUnseal,
     FaithfulnessRow,
@@ -33,6 +33,9 @@ from store.repository.rows import (
     outdated_categories,
 )
 from store.repository.seen import LOOKED, Freed
+
+CONTRADICTIONS = ("faithful_with_wrong_step", "spurious_without_step")
+"""Flags of verdicts on paths whose category and step do not go together."""
 
 SOUND = "faithful"
 """The path category that faithfulness is derived from."""
@@ -178,13 +181,12 @@ class Reports(Base):
             }
         for row in rows:
             flags.update(details.get(row.id or 0, []))
+            contradicting = CONTRADICTIONS if need_schema(s, schema).item_kind == "path" else ()
         return JudgeSummary(
             rater=rater,
             n=len(rows),
             counts=dict(Counter(r.category for r in rows if r.category is not None)),
-            self_contradictions={
-                k: flags[k] for k in ("faithful_with_wrong_step", "spurious_without_step")
-            },
+            self_contradictions={k: flags[k] for k in contradicting},
             step_out_of_range=flags["step_out_of_range"],
             unparsed=sum(r.state == "unparsed" for r in rows),
             tied=flags["tied_votes"],
@@ -275,15 +277,11 @@ class _Side:
 def place_of(item: t.Item, question: t.Question | None) -> tuple[str, str]:
     """Return dataset and question of an item, else the two parts of its cluster.
 
-    They are a relation set and the name it was asked under, or "problem" and its name.
+    They are a relation set and the name it was asked under, or ``deduction`` and a problem's name.
     """
     if question is not None:
         return question.dataset, question.external_id
-    cluster = item.cluster or ""
-    if item.kind in RELATION_KINDS:
-        return split_cluster(cluster)
-    kind, _, name = cluster.partition(":")
-    return kind, name
+    return split_cluster(item.cluster or "")
 
 
 def is_held(label: t.Label, item: t.Item, freed: Freed) -> bool:

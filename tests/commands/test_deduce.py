@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,9 +71,11 @@ def test_replies_are_drawn_judged_and_counted_by_error(tmp_path: Path, server: F
     assert judged.code == 0, judged.err
     with open_store(DB) as store:
         labels = list(store.export_labels(schema="deduction", rater="big"))
+        summary = store.judge_summary("big", "deduction")
+    assert (summary.n, summary.self_contradictions) == (20, {})
     assert {x.categories for x in labels} == {("calculation",)}
     assert len(labels) == 20
-    errors = medoid("deduce", "score", "--errors", "big", "--json").json["errors"][0]
+    errors = medoid("deduce", "score", "--errors", "big", "--unseal", "--json").json["errors"][0]
     assert (errors["labelled"], errors["without_group"]) == (20, 0)
     rates = {(r["group"], r["category"]): r["rate"] for r in errors["rates"]}
     assert rates[1, "calculation"] == rates[5, "calculation"] == 1.0
@@ -108,6 +111,83 @@ def test_what_waits_for_a_person_is_left_out_until_revealed(
         }
     shown = medoid("deduce", "list", "--responses", "--unseal").out
     assert all(e in shown for e in expected)
+
+
+def test_who_is_no_rater_yet_has_revealed_nothing(
+    tmp_path: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Drawn replies wait for whoever asks, also before anybody opened the workbench."""
+    prepared(tmp_path)
+    medoid("deduce", "ask", *asked(server))
+    medoid("deduce", "sample", "-n", "20")
+
+    def n_held() -> int:
+        return int(medoid("deduce", "score", "--json").json["n_held"])
+
+    assert n_held() == 20
+    monkeypatch.setenv("MEDOID_RATER", "bob")
+    assert n_held() == 20
+    with open_store(DB) as store:
+        ana, schema = store.rater("ana"), store.schema("deduction")
+        items = list(store.item_ids([r.item for r in store.export_items()]).values())
+        for item in items:
+            store.commit_label(ana.id, item, schema, categories=["calculation"])
+        for item in items:
+            store.reveal_deduction(item, ana.id, schema)
+    assert n_held() == 20
+    monkeypatch.setenv("MEDOID_RATER", "ana")
+    assert n_held() == 0
+    monkeypatch.delenv("MEDOID_RATER")
+    assert n_held() == 0
+
+
+@pytest.mark.parametrize("more", [[], ["--unseal"]])
+def test_drawn_replies_are_exported_as_items(
+    tmp_path: Path, server: FaultServer, more: list[str]
+) -> None:
+    prepared(tmp_path)
+    medoid("deduce", "ask", *asked(server))
+    medoid("deduce", "sample", "-n", "5")
+    for name in ("items.csv", "items.jsonl"):
+        assert medoid("export", "items", "-o", name, *more).code == 0
+        again = medoid("import", name, "--json").json
+        assert (again["items"], again["rejected"]) == ({"known": 5}, []), name
+    rows = [json.loads(line) for line in Path("items.jsonl").read_text().splitlines()]
+    assert {r["inclusion_probability"] for r in rows if more} == ({0.25} if more else set())
+    assert all(("inclusion_probability" in r) == bool(more) for r in rows)
+    for row in rows:
+        assert row["item"].startswith(f"deduction:{row['question_id']}/m/")
+        assert (row["kind"], row["dataset"], row["pool"]) == ("deduction", "deduction", "m")
+
+
+def test_a_plan_may_be_about_deduction_alone(tmp_path: Path, server: FaultServer) -> None:
+    problem_file(tmp_path)
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"""
+[models.small]
+base_url = "{server.url}"
+structured = "schema"
+[[stages]]
+stage = "deduce"
+problems = "problems.toml"
+mutations = 1
+[[stages]]
+stage = "judge"
+schema = "deduction"
+items = "all"
+"""
+    )
+    done = medoid("run", plan, "--json")
+    assert done.code == 0, done.err
+    assert [(r["stage"], r["asking"]["outcomes"]["ok"]) for r in done.json["rows"]] == [
+        ("deduce", 10),
+        ("judge", 10),
+    ]
+    plan.write_text(plan.read_text().replace('schema = "deduction"', 'schema = "step"'))
+    wrong = medoid("run", plan)
+    assert wrong.code == 2
+    assert "step items are of datasets, and there are no datasets in the plan" in wrong.err
 
 
 def test_a_plan_has_the_stage(tmp_path: Path, server: FaultServer) -> None:

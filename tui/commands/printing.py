@@ -154,7 +154,8 @@ def print_judge(judge: JudgeSummary) -> None:
     parts = ", ".join(
         f"{n} {CONTRADICTIONS.get(k, k)}" for k, n in judge.self_contradictions.items()
     )
-    say(f"  contradicts itself in {total} ({percent(total, judge.n)}): {parts}")
+    if judge.self_contradictions:
+        say(f"  contradicts itself in {total} ({percent(total, judge.n)}): {parts}")
     if judge.step_out_of_range:
         say(f"  {judge.step_out_of_range} wrong-step numbers name no step")
 

@@ -92,7 +92,9 @@ class DeductionScreen(Reversing):
         cursor = before if before < len(figures.series) else 0
         self.lines().show(lambda width: series_rows(figures, width), cursor=cursor, key=self.NAME)
         report = figures.report
-        right = f"{wording.count(len(report.problems), 'problem')} survive for every model "
+        n = len(report.problems)
+        survive = "survives" if n == 1 else "survive"
+        right = f"{wording.count(n, 'problem')} {survive} for every model "
         self.query_one("#top", Line).show(breadcrumb("deduction"), right)
         self.moved()
         self._say_state(figures)

@@ -52,6 +52,32 @@ def test_what_the_prefix_states_is_not_looked_for() -> None:
     assert found.sentences == 2
 
 
+EQUATIONS = ["{n} * {p} = ${full_price}.", "{full_price} - {off} = ${cost_total}."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3 * 2.5 = $7.5.\n7.5 - 1 = $6.5.\nThe answer is 6.5.",
+        "3 x 2.5 = 7.5\n7.5 - 1 = 6.5",
+        "3 × $2.5 = 7.5\n7.5 − 1 = 6.5",
+        "2.5 + 2.5 + 2.5 = 7.5\n7.5 - 1 = 6.5",
+        "3 * 2.5 = 7.5\n7.5 - 1 = 6.5\n6.5 / 2 = 3.25\n3.25 + 1 = 4.25",
+        "2 + 1 = 3\n3 * 2.5 = 7.5\n7.5 - 1 = 6.5\n100 / 6.5 = 15.4",
+    ],
+)
+def test_bare_equations_are_matched_by_their_operators(text: str) -> None:
+    """A solution that goes on behind the reference's last step, or has one more before it."""
+    found = read_stated_values(text, EQUATIONS, inputs=["n", "p", "off"])
+    assert found.values == {"full_price": Fraction(15, 2), "cost_total": Fraction(13, 2)}
+
+
+def test_a_times_sign_is_no_word() -> None:
+    steps = ["{a} x {b} = {c_total}.", "{c_total} x {d} = {e_total}."]
+    found = read_stated_values("4*5=20\n20 * 2 = 40", steps, inputs=["a", "b", "d"])
+    assert found.values == {"c_total": 20, "e_total": 40}
+
+
 @given(st.integers(0, 10_000), st.integers(0, 3))
 @settings(max_examples=30, deadline=None)
 def test_the_reference_solution_reads_as_itself(seed: int, k: int) -> None:
