@@ -216,6 +216,7 @@ class _Run:
         """Send a request in a task as soon as there is room, or say why it is not sent."""
         if request.schema is not None:
             validator(request.schema)
+        self._heed_stop()
         if self._stopped is None:
             self._connections.open()
         try:
@@ -309,8 +310,7 @@ class _Run:
         told, told_at = -1, self._started
         while True:
             await asyncio.sleep(TICK)
-            if self._stop is not None and not self._interrupted and self._stop.is_set():
-                self._interrupt()
+            self._heed_stop()
             if self._on_tally is None:
                 continue
             passed = self._tuning.clock() - told_at
@@ -318,6 +318,10 @@ class _Run:
             if passed >= (TALLY_EVERY if changed else TALLY_AT_LEAST_EVERY):
                 told, told_at = self._ledger.settled, told_at + passed
                 self._on_tally(self._tally())
+
+    def _heed_stop(self) -> None:
+        if self._stop is not None and not self._interrupted and self._stop.is_set():
+            self._interrupt()
 
     def _interrupt(self) -> None:
         self._interrupted = True

@@ -64,7 +64,9 @@ def _estimates(found: Sequence[Estimate], one_currency: bool) -> Estimate | None
     if not found:
         return None
     prompt_tokens = sum(e.prompt_tokens for e in found)
-    n_bytes = sum((e.bytes_per_token or 0.0) * e.prompt_tokens for e in found)
+    known = [e for e in found if e.bytes_per_token is not None]
+    n_bytes = sum((e.bytes_per_token or 0.0) * e.prompt_tokens for e in known)
+    n_tokens = sum(e.prompt_tokens for e in known)
     most = [e.max_completion_tokens for e in found if e.max_completion_tokens is not None]
     costs = [e.cost for e in found if e.cost is not None]
     return Estimate(
@@ -74,5 +76,5 @@ def _estimates(found: Sequence[Estimate], one_currency: bool) -> Estimate | None
         prompt_tokens=prompt_tokens,
         max_completion_tokens=sum(most) if len(most) == len(found) else None,
         cost=sum(costs) if len(costs) == len(found) and one_currency else None,
-        bytes_per_token=n_bytes / prompt_tokens if prompt_tokens else None,
+        bytes_per_token=n_bytes / n_tokens if n_tokens else None,
     )

@@ -276,8 +276,8 @@ def _unknown(row: Mapping[str, Any]) -> str:
     return (
         f"an object with the fields {shown(sorted(row), 80)}; a trace (dataset, question_id, "
         "question, sample, text or steps), question (question, gold), label (item, rater, "
-        "category), item (item, kind), answer (set, a, b, model, relation or text) or "
-        "Faithful-COT question is right, or give --mapping"
+        "category), item (item, kind), answer (set, a, b) or Faithful-COT row is "
+        "right; or --mapping"
     )
 
 

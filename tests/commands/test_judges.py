@@ -86,7 +86,7 @@ def test_mistakes_are_told_in_a_line(server: FaultServer) -> None:
         (["--prompt", "a", "--prompt-version", "1"], "not both"),
         (["--prompt-version", "x"], "one number, such as 1"),
         (["--prompt-version", "9"], "has no version 9: 1, 2"),
-        (["--schema", "deduction"], "there are no deduction items to judge"),
+        (["--schema", "deduction"], "no drawn reply to judge: medoid deduce sample draws some"),
         (["--schema", "odd"], "odd"),
         (["--compare"], "two judges are compared"),
         (["--compare", "--panel", "p"], "not both"),

@@ -236,7 +236,7 @@ def test_the_judge_never_sees_gold_votes_or_scores(store: Store, server: FaultSe
     ("options", "message"),
     [
         ({"repeats": 0}, "repeats is 0"),
-        ({"schema": "pair"}, "no pair items to judge under schema pair"),
+        ({"schema": "pair"}, "no stated pairs to judge: medoid relations review --pairs"),
         ({"schema": "odd"}, "odd"),
         ({"items": "labelled"}, "needs that rater's name"),
         ({"labelled_by": "ana"}, "only that"),

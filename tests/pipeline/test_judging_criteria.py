@@ -258,8 +258,8 @@ def test_a_dry_run_writes_nothing(store: Store, server: FaultServer) -> None:
         ({"items": "labelled"}, "needs that rater's name"),
         ({"items": "labelled", "labelled_by": "eve"}, "no rater 'eve'"),
         ({"pool": "x"}, "no pool 'x'"),
-        ({"schema": "path", "decomposition": "split"}, "go with schema decomposition"),
-        ({"schema": "path", "items": "sample"}, "go with schema decomposition"),
+        ({"schema": "path", "decomposition": "split"}, "decomposition goes with schema decomp"),
+        ({"schema": "path", "items": "sample"}, "no sample is drawn of path items"),
     ],
 )
 def test_mistakes_are_told(

@@ -189,7 +189,7 @@ def test_steps_are_checked_too(store: Store) -> None:
         ({"n": 0}, "0 items; at least 1"),
         ({"n": 1}, "has no verdict under path_judge-schema/2 on any of these paths"),
         ({"n": 1, "schema": "decomposition"}, "not for decomposition"),
-        ({"n": 1, "schema": "pair"}, "no pair items"),
+        ({"n": 1, "schema": "pair"}, "has no verdict under pair_judge-schema/1"),
     ],
 )
 def test_mistakes_are_told(

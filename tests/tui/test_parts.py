@@ -165,7 +165,7 @@ async def test_help_shows_guideline_and_keys(db: Path) -> None:
         await desk.press("question_mark")
         assert "Judge the steps, not the answer." in desk.flat
         seen = [desk.flat]
-        for _ in range(12):
+        for _ in range(24):
             await desk.press("pagedown")
             seen.append(desk.flat)
         for told in ("Read the figures again.", "Go on labelling.", "Go back to the paths."):
