@@ -92,7 +92,9 @@ class Response:
 
 
 def chosen_reader(store: Store, solver: SolverRecord, wanted: str | None) -> str:
-    """Return whose readings count: the one asked for, else a model's where one has read, else ours.
+    """Return whose readings count: the one asked for, else a model's, else ours.
+
+    Of several models it is the one that could read most; one that could read nothing is none.
 
     Raises
     ------
@@ -105,7 +107,7 @@ def chosen_reader(store: Store, solver: SolverRecord, wanted: str | None) -> str
             there = ", ".join(known) or "none yet"
             raise ValueError(f"no reader {wanted!r} of {solver.name!r}; there are: {there}")
         return wanted
-    return next((r for r in known if r != NUMBERS), NUMBERS)
+    return next((r for r, n in known.items() if n and r != NUMBERS), NUMBERS)
 
 
 def responses(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sqlalchemy import func
+from sqlalchemy import select as plain_select
 from sqlmodel import Session, col, select
 
 from store import tables as t
@@ -163,18 +165,21 @@ class Deductions(Base):
         with self._read() as s:
             return {r.completion_id: reading_record(r) for r in s.exec(query)}
 
-    def readers(self, solver_id: int) -> tuple[str, ...]:
-        """Return who has read a solver's completions, by name."""
+    def readers(self, solver_id: int) -> dict[str, int]:
+        """Return who has read a solver's completions, and how many each could; most first."""
         reading, completion = t.DeductionReading, t.DeductionCompletion
+        could = func.count(func.distinct(col(reading.completion_id))).filter(
+            col(reading.outcome) == "ok", col(reading.reason) == ""
+        )
         query = (
-            select(reading.reader)
+            plain_select(col(reading.reader), could)
             .join(completion, col(completion.id) == col(reading.completion_id))
-            .where(completion.solver_id == solver_id)
-            .distinct()
-            .order_by(col(reading.reader))
+            .where(col(completion.solver_id) == solver_id)
+            .group_by(col(reading.reader))
+            .order_by(could.desc(), col(reading.reader))
         )
         with self._read() as s:
-            return tuple(s.exec(query))
+            return {name: int(n) for name, n in s.execute(query)}
 
 
 def _check_outcome(outcome: str, what: str) -> None:

@@ -345,6 +345,7 @@ def test_what_a_reader_could_not_read_is_left_out_and_counted(
     assert (found.n, found.n_unread, found.exact.n) == (8, 8, 0)
     assert found.exact.why_undefined == "no cell with a prefix long enough"
     assert found.coverage.value is None
+    assert score_of(store).reader == NUMBERS  # not the one who could read nothing
 
 
 # --- templates from own solutions -----------------------------------------------------------

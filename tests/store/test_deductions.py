@@ -162,7 +162,15 @@ def test_the_newest_reading_of_a_reader_counts(store: Store) -> None:
     assert store.save_readings([old, new]) == 1
     assert store.readings(solver, NUMBERS) == {completion.id: new}
     assert store.readings(solver, "other") == {}
-    assert store.readers(solver) == (NUMBERS,)
+    assert store.readers(solver) == {NUMBERS: 1}
+
+
+def test_who_could_read_most_comes_first(store: Store) -> None:
+    _, _, solver = with_completion(store)
+    (completion,) = store.completions(solver)
+    lost = ReadingRecord(completion.id, "a", "1", {}, {}, reason="no JSON")
+    store.save_readings([lost, replace(lost, reader="b", reason="", values={"v": Fraction(1)})])
+    assert list(store.readers(solver).items()) == [("b", 1), ("a", 0)]
 
 
 def test_the_first_usable_paraphrase_comes_first(store: Store) -> None:
