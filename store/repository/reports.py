@@ -179,9 +179,9 @@ class Reports(Base):
                     .where(col(t.Rater.name) == rater)
                 )
             }
+            contradicting = CONTRADICTIONS if need_schema(s, schema).item_kind == "path" else ()
         for row in rows:
             flags.update(details.get(row.id or 0, []))
-            contradicting = CONTRADICTIONS if need_schema(s, schema).item_kind == "path" else ()
         return JudgeSummary(
             rater=rater,
             n=len(rows),
