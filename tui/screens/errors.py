@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
 from textual.content import Content
 
@@ -27,7 +27,7 @@ from tui.deductionlist import (
 from tui.pace import Pace, pace_forms
 from tui.reversal import WORDS, Act
 from tui.screens.base import WorkScreen, breadcrumb
-from tui.screens.casepanes import WIDE, Target
+from tui.screens.casepanes import Target
 from tui.screens.replies import show_question
 from tui.screens.several import Several
 from tui.screens.sheets import InFullScreen
@@ -36,7 +36,7 @@ from tui.text import safe
 from tui.widgets.bars import Keys, Line, Status
 from tui.widgets.labelbar import LabelBar
 from tui.widgets.lines import Lines
-from tui.widgets.stock import Columns, Guide, Pane, Paragraph
+from tui.widgets.stock import Columns, Pane, Paragraph
 
 NOTHING = "nobody was asked yet: run  medoid deduce ask"
 AFTER_REVEAL = "revealed: e changes your label, kept as a second row"
@@ -92,15 +92,6 @@ class ErrorsScreen(Several):
         self.query_one("#guide-pane", Pane).border_title = "guideline"
         self.query_one("#known", Lines).border_title = "behind the seal"
         await self.open(self.item_id)
-
-    def on_resize(self, _event: events.Resize) -> None:
-        """Show the guideline where there is room; it is made on first use."""
-        pane = self.query_one("#guide-pane", Pane)
-        if self.app.size.width >= WIDE and not pane.query(Guide):
-            pane.mount(Guide(self.schema.guideline))
-
-    def on_key(self, _event: events.Key) -> None:
-        self.clock.tick()
 
     # -- what is shown
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
 from textual.content import Content
 
@@ -16,14 +16,14 @@ from tui.pace import Pace, pace_forms
 from tui.pathlines import question_lines
 from tui.samplelist import SampleList, next_waiting
 from tui.screens.base import WorkScreen, breadcrumb
-from tui.screens.casepanes import WIDE, Target
+from tui.screens.casepanes import Target
 from tui.screens.sheets import InFullScreen
 from tui.session import ActiveClock, Session
 from tui.text import safe
 from tui.widgets.bars import Keys, Line, Status
 from tui.widgets.labelbar import LabelBar
 from tui.widgets.lines import Lines
-from tui.widgets.stock import Columns, Guide, Pane, Paragraph, Stack
+from tui.widgets.stock import Columns, Pane, Paragraph, Stack
 
 
 class FactPanes(WorkScreen):
@@ -65,15 +65,6 @@ class FactPanes(WorkScreen):
     async def on_mount(self) -> None:
         self.query_one("#guide-pane", Pane).border_title = "guideline"
         await self.open(self.trace_id)
-
-    def on_resize(self, _event: events.Resize) -> None:
-        """Show the guideline where there is room; it is made on first use."""
-        pane = self.query_one("#guide-pane", Pane)
-        if self.app.size.width >= WIDE and not pane.query(Guide):
-            pane.mount(Guide(self.schema.guideline))
-
-    def on_key(self, _event: events.Key) -> None:
-        self.clock.tick()
 
     # -- what is shown
 

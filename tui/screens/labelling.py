@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.content import Content
 
 from store.records import LabelRecord, LabelState, SchemaRecord
 from tui import wording
 from tui.screens.base import Undoing
-from tui.screens.casepanes import Target
+from tui.screens.casepanes import WIDE, Target
 from tui.session import ActiveClock
 from tui.widgets.labelbar import keyed
+from tui.widgets.stock import Guide, Pane
 
 UNCHANGED = "unchanged: nothing was saved"
 LEFT_OUT = "labelled without the seal: κ leaves it out"
@@ -24,6 +26,8 @@ class Labelling(Undoing):
     """Why a digit does nothing once all is labelled."""
 
     finished = False
+    _guided: str | None = None
+    """Which schema's guideline stands beside what is labelled."""
     clock: ActiveClock
     schema: SchemaRecord
 
@@ -47,6 +51,16 @@ class Labelling(Undoing):
     async def labelled(self, told: Content, *, changed_mind: bool) -> None:
         """Go on after a label; a label that was only changed leaves the place alone."""
         raise NotImplementedError
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Show the guideline where there is room; it is made on first use."""
+        pane = self.query_one("#guide-pane", Pane)
+        if self.app.size.width >= WIDE and not pane.query(Guide):
+            self._guided = self.schema.name
+            pane.mount(Guide(self.schema.guideline))
+
+    def on_key(self, _event: events.Key) -> None:
+        self.clock.tick()
 
     # -- labels
 

@@ -60,8 +60,6 @@ class ReviewPanes(Labelling):
     BINDINGS = bindings_of("review")
     DONE = "all are decided: p or n to one you want to change, or u"
     _drawn: int | None = None
-    _guided: str | None = None
-    """Which schema's guideline stands beside the finding."""
 
     def __init__(
         self,
@@ -97,16 +95,9 @@ class ReviewPanes(Labelling):
         await self.open(self.item_id)
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Show the guideline where there is room; it is made on first use."""
-        pane = self.query_one("#guide-pane", Pane)
-        if self.app.size.width >= WIDE and not pane.query(Guide):
-            self._guided = self.schema.name
-            pane.mount(Guide(self.schema.guideline))
+        """Draw for the new width; the guideline is `Labelling`'s."""
         if self.case is not None:
             self.draw()
-
-    def on_key(self, _event: events.Key) -> None:
-        self.clock.tick()
 
     # -- what is shown
 
